@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * place.c: puts this runtime where NVIDIA's is: in what the process has loaded when it
- * begins, every function of NVIDIA's that has one of ours by its name begins with a jump to
- * it.  nvcc links the runtime into programs, so that no library could take its place; the
- * names are in the program's symbol table, unless it was stripped.  Preloaded, this runs
- * before the program's own constructors, which register kernels.
+ * place.c: puts this runtime where NVIDIA's is: every function of NVIDIA's that has one of
+ * ours by its name begins with a jump to it.  nvcc links the runtime into programs and
+ * libraries, so that no library could take its place; the names are in their symbol tables,
+ * unless they were stripped.  Preloaded, this runs before the program's own constructors,
+ * which register kernels; and of libraries that are loaded later, as Python's modules are,
+ * when the dynamic linker tells debuggers of them, which is before theirs.
  */
 #include "cudart/cudart.h"
 
@@ -34,7 +35,13 @@ struct object {
 enum { LONG_BYTES = 16, MOST_JUMPS = 1024, STEP = 1 << 16 };
 #define ROOM_BYTES ((size_t)LONG_BYTES * MOST_JUMPS)
 
+/* Of what begins with a short one: it is ours already. */
 #if defined __x86_64__
+static bool is_short(const uint8_t *at)
+{
+	return *at == 0xe9;
+}
+
 enum { SHORT_BYTES = 5 };
 #define REACH (UINT64_C(1) << 31)
 
@@ -54,6 +61,11 @@ static void write_long(uint8_t *at, const void *to)
 	memcpy(at + sizeof jump, &to, sizeof to);
 }
 #elif defined __aarch64__
+static bool is_short(const uint8_t *at)
+{
+	return (at[3] & 0xfc) == 0x14;
+}
+
 enum { SHORT_BYTES = 4 };
 #define REACH (UINT64_C(1) << 27)
 
@@ -207,7 +219,7 @@ static bool place(const char *name, uint8_t *at, size_t bytes, void *arg)
 	struct room *room = arg;
 	void *ours = dlsym(self, name);
 
-	if (!ours || (bytes && bytes < SHORT_BYTES))
+	if (!ours || (bytes && bytes < SHORT_BYTES) || is_short(at))
 		return true;
 	if (room->at == room->end) {
 		fprintf(stderr, "gsan: %s and what follows stays NVIDIA's: its runtime has more than %d functions\n", name,
@@ -255,6 +267,20 @@ static void place_in(const struct object *o)
 	}
 }
 
+/* What was looked at since something was unloaded last. */
+static struct { uintptr_t base[4096]; unsigned n; unsigned long long unloads; } seen;
+
+/* Was it looked at before?  It counts as that from now on. */
+static bool is_seen(uintptr_t base)
+{
+	for (unsigned i = 0; i < seen.n; i++)
+		if (seen.base[i] == base)
+			return true;
+	if (seen.n < sizeof seen.base / sizeof *seen.base)
+		seen.base[seen.n++] = base;
+	return false;
+}
+
 static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 {
 	struct object o = {.path = info->dlpi_name, .base = info->dlpi_addr};
@@ -264,7 +290,10 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 
 	(void)size;
 	(void)arg;
-	if (!dlinfo(self, RTLD_DI_LINKMAP, &map) && map->l_addr == info->dlpi_addr)
+	if (seen.unloads != info->dlpi_subs)
+		seen.n = 0;
+	seen.unloads = info->dlpi_subs;
+	if (is_seen(o.base) || (!dlinfo(self, RTLD_DI_LINKMAP, &map) && map->l_addr == o.base))
 		return 0;
 	fd = open(*o.path ? o.path : "/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -281,6 +310,27 @@ static int visit(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
+/* ---- libraries that are loaded later ----------------------------------------------------------- */
+
+/* The dynamic linker calls this in the place of r_brk, an empty function at which debuggers
+ * stop: when libraries were mapped, before they are relocated and run their constructors, and
+ * when some were unloaded (link.h). */
+static void loaded(void)
+{
+	if (_r_debug.r_state == RT_CONSISTENT)
+		dl_iterate_phdr(visit, NULL);
+}
+
+static void watch(void)
+{
+	uint8_t *at = (uint8_t *)(uintptr_t)_r_debug.r_brk;
+	const struct object linker = {.base = (uintptr_t)_r_debug.r_ldbase};
+	uint8_t *room = at && linker.base ? near_room(&linker) : NULL;
+
+	if (room && put_jump(at, room, (const void *)(uintptr_t)loaded))
+		mprotect(room, ROOM_BYTES, PROT_READ | PROT_EXEC);
+}
+
 __attribute__((constructor)) static void begin(void)
 {
 	Dl_info me;
@@ -288,6 +338,8 @@ __attribute__((constructor)) static void begin(void)
 	if (!dladdr((const void *)(uintptr_t)begin, &me))
 		return;
 	self = dlopen(me.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-	if (self)
-		dl_iterate_phdr(visit, NULL);
+	if (!self)
+		return;
+	dl_iterate_phdr(visit, NULL);
+	watch();
 }

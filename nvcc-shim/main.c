@@ -115,10 +115,11 @@ main(int argc, char **argv)
 	} else if (a.gsan_version) {
 		puts("gsan-nvcc (gsan) " PACKAGE_VERSION);
 		status = 0;
+	} else if (a.print_runtime || a.print_libs) {
+		shim_find_parts(&t);    /* where programs run there need be no nvcc */
+		status = print(&a, &t);
 	} else if (!shim_find_tools(&t, "nvcc", "GSAN_NVCC", NVCC)) {
 		;               /* it has been said */
-	} else if (a.print_runtime || a.print_libs) {
-		status = print(&a, &t);
 	} else if (acceptable(&a, &t)) {
 		shim_plan_nvcc(&plan, &a, &t);
 		if (a.gsan_verbose)

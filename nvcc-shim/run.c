@@ -143,15 +143,12 @@ part(const char *home, const char *own, const char *const *places, const char *f
 }
 
 /*
- * The archive lies in a folder where there is no shared libgsan, which -lgsan
- * would find first: an instrumented program needs nothing else to run.
- *
- * False when there is no real tool at all (said here).  A missing part of ours
- * leaves t->ptx NULL: then nothing is instrumented.
+ * What is gsan's own; what cannot be found is left NULL: without t->ptx nothing
+ * is instrumented.  The archive lies in a folder where there is no shared libgsan,
+ * which -lgsan would find first: an instrumented program needs nothing else to run.
  */
-bool
-shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
-    const char *configured)
+void
+shim_find_parts(struct shim_tools *t)
 {
 	static const char *const ptx[] = { "gsan-ptx", "bin/gsan-ptx", NULL };
 	static const char *const lib[] = {
@@ -166,18 +163,6 @@ shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
 	const char *home = getenv("GSAN_HOME");
 	char *own = own_folder();
 
-	t->real = find_real(tool, variable, configured);
-	if (!t->real) {
-		shim_say("cannot find the real %s; say where it is: %s=FILE", tool, variable);
-		free(own);
-		return false;
-	}
-	if (same_file(t->real, "/proc/self/exe")) {
-		shim_say("%s: this is %s itself; say where the real %s is: %s=FILE",
-		    t->real, shim_name, tool, variable);
-		free(own);
-		return false;
-	}
 	t->ptx = part(home, own, ptx, BINDIR "/gsan-ptx");
 	t->libdir = part(home, own, lib, PKGLIBDIR "/libgsan.a");
 	if (t->libdir)
@@ -185,6 +170,24 @@ shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
 	t->link = part(home, own, link, PKGDATADIR "/gsan-link.h");
 	t->shared = part(home, own, shared, LIBDIR "/libgsan.so");
 	free(own);
+}
+
+/* And the real tool; false: there is none, which is said here. */
+bool
+shim_find_tools(struct shim_tools *t, const char *tool, const char *variable,
+    const char *configured)
+{
+	t->real = find_real(tool, variable, configured);
+	if (!t->real) {
+		shim_say("cannot find the real %s; say where it is: %s=FILE", tool, variable);
+		return false;
+	}
+	if (same_file(t->real, "/proc/self/exe")) {
+		shim_say("%s: this is %s itself; say where the real %s is: %s=FILE",
+		    t->real, shim_name, tool, variable);
+		return false;
+	}
+	shim_find_parts(t);
 	return true;
 }
 

@@ -92,6 +92,7 @@ char *shim_quote(const char *word);
 
 /* ---- run.c */
 
+void shim_find_parts(struct shim_tools *t);
 bool shim_find_tools(struct shim_tools *t, const char *tool,
     const char *variable, const char *configured);
 void shim_tools_free(struct shim_tools *t);

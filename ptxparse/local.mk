@@ -75,9 +75,9 @@ EXTRA_DIST += \
 	testsuite/parse/newer/tensormap_query.ptx testsuite/parse/newer/volatile_local.ptx \
 	testsuite/parse/newer/wait_group_async.ptx
 
-# What newer_ptxas (testsuite/lib.sh) keeps.
+# What from_pypi (testsuite/lib.sh) keeps.
 clean-local:
-	rm -rf testsuite/newer-ptxas
+	rm -rf testsuite/pypi-*
 
 if HAVE_CMOCKA
 parse_unit = testsuite/unit/parse_lex testsuite/unit/parse_table testsuite/unit/parse_tree

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "rewrite/rw.h"
@@ -204,6 +205,7 @@ struct job {
 	char **why;             /* what ptxas said of each */
 	unsigned nleave;
 	bool alone;             /* ptxas does not know --split-compile */
+	bool unoptimised;       /* ptxas is to take it as it is */
 };
 
 /* Could this word be an input?  Options are passed over; what follows -o is an
@@ -457,6 +459,32 @@ static void split(char **args)
 	*args = word;
 }
 
+static bool is_optimisation(const char *word)
+{
+	return !strcmp(word, "O") || !strcmp(word, "opt-level");
+}
+
+/* As with -O0, instead of what the words say of that.  `args` has room for one word more. */
+static void do_not_optimise(char **args)
+{
+	static char word[] = "-O0", zero[] = "0";
+
+	for (; *args; args++) {
+		const char *s = *args + !strncmp(*args, "--", 2);
+		const bool joined = !strncmp(s, "-O", 2) && s[2] >= '0' && s[2] <= '9';
+
+		if (joined || !strncmp(s, "-O=", 3) || !strncmp(s, "-opt-level=", 11)) {
+			*args = word;
+			return;
+		}
+		if (*s == '-' && is_optimisation(s + 1) && args[1]) {
+			args[1] = zero;
+			return;
+		}
+	}
+	*args = word;
+}
+
 /* Where the words name an output that can be replaced, and how its word begins; NULL. */
 static char **output_word(char **args, const char **name)
 {
@@ -538,13 +566,15 @@ static int attempt(struct job *j, bool bound, char **said)
 	int status;
 
 	for (;;) {
-		char **args = zeroed(j->nargs + 3, sizeof *args);
+		char **args = zeroed(j->nargs + 4, sizeof *args);
 
 		memcpy(args, j->args, j->nargs * sizeof *args);
 		if (bound)
 			bound_registers(args + 1);
 		if (!j->alone)
 			split(args + 1);
+		if (j->unoptimised)
+			do_not_optimise(args + 1);
 		status = rw_phase(args, said);
 		free(args);
 		/* One that is older refuses the word; or there was no memory for several. */
@@ -554,6 +584,61 @@ static int attempt(struct job *j, bool bound, char **said)
 		j->alone = true;
 		free(*said);
 	}
+}
+
+/* Did ptxas give up a function, of which it does not say which?  Without its optimisation it does not. */
+static bool gave_up(const char *said)
+{
+	return said && strstr(said, "Register allocation failed");
+}
+
+/* Once more without optimisation; *said is what ptxas says in the end.  The status. */
+static int attempt_plainly(struct job *j, int status, char **said)
+{
+	char *before = reason(*said, status), *now;
+	int then;
+
+	j->unoptimised = true;
+	then = attempt(j, j->options.relocatable, &now);
+	if (then) {
+		j->unoptimised = false;
+		free(now);
+		free(before);
+		return status;
+	}
+	for (unsigned i = 0; i < j->nin; i++)
+		rw_say("%s: assembled without optimisation (-O0), which is slow: %s", j->in[i].path, before);
+	free(before);
+	free(*said);
+	*said = now;
+	return 0;
+}
+
+/* Are warnings errors? */
+static bool is_strict(char **args)
+{
+	for (; *args; args++) {
+		const char *s = *args + !strncmp(*args, "--", 2);
+
+		if (!strcmp(s, "-Werror") || !strcmp(s, "-warning-as-error"))
+			return true;
+	}
+	return false;
+}
+
+/* What helps against that. */
+static void advise(const struct job *j, const char *why)
+{
+	const char *cure = NULL;
+
+	if (gave_up(why))
+		cure = "a higher -maxrregcount, or parts of the kernel in functions of their own (__noinline__)";
+	else if (strstr(why, "where memory is short"))
+		cure = "kernels in several files, or fewer compilations at a time";
+	else if (is_strict(j->args))
+		cure = "no -Werror for ptxas, for which instrumented code gives other warnings";
+	if (cure)
+		rw_say("what may help: %s", cure);
 }
 
 /* How often it is tried with fewer kernels instrumented. */
@@ -570,6 +655,8 @@ static int assemble(struct job *j)
 		free(said);
 		status = attempt(j, false, &said);
 	}
+	if (status && !rw_interrupted() && gave_up(said))
+		status = attempt_plainly(j, status, &said);
 	if (status && !rw_interrupted() && !on("GSAN_NVCC_STRICT")) {
 		first = reason(said, status);
 		for (int i = 0; i < ROUNDS && status && leave_out(j, said); i++) {
@@ -587,6 +674,8 @@ static int assemble(struct job *j)
 		plain = true;
 		for (unsigned i = 0; i < j->nin && !status; i++)
 			rw_say("%s: not instrumented: %s", j->in[i].path, first);
+		if (!status)
+			advise(j, first);
 	}
 	if (said && (status || plain))
 		fputs(said, stderr);
@@ -597,11 +686,30 @@ static int assemble(struct job *j)
 	return status;
 }
 
+/* Has nvcc written what it was asked for down a pipe or to a device, and does it have ptxas look at that now?  It would read what
+ * somebody else has, or wait for ever. */
+static bool looks_at_stream(char **argv)
+{
+	const char *name;
+
+	if (output_word(argv + 1, &name))
+		return false;
+	for (int i = 1; argv[i]; i++) {
+		struct stat st;
+
+		if (is_input(argv, i) && (!strncmp(argv[i], "/dev/", 5) || (!stat(argv[i], &st) && S_ISFIFO(st.st_mode))))
+			return true;
+	}
+	return false;
+}
+
 static int wrap_reader(char **argv, const struct gsan_rewrite_options *options)
 {
 	struct job j = { .options = *options };
 	int status = 0;
 
+	if (looks_at_stream(argv))
+		return 0;
 	while (argv[j.nargs])
 		j.nargs++;
 	j.args = zeroed(j.nargs + 1, sizeof *j.args);

@@ -13,6 +13,7 @@
  * what a hook calls is never a hook.
  */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,34 @@ void *rt_look_up_next(const char *name)
 	if (!rt_real_dlsym)
 		find_dlsym();
 	return rt_real_dlsym(RTLD_NEXT, name);
+}
+
+struct loaded { const char *file; char path[4096]; };
+
+static int has_name(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	struct loaded *l = arg;
+	const char *base = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
+
+	(void)bytes;
+	if (!base || strncmp(base + 1, l->file, strlen(l->file)) || strlen(info->dlpi_name) >= sizeof l->path)
+		return 0;
+	strcpy(l->path, info->dlpi_name);
+	return 1;
+}
+
+void *rt_look_up_behind(const char *file, const char *name)
+{
+	void *(*next)(const char *, int), *p = rt_look_up_next(name), *lib = NULL;
+	struct loaded l = {file, ""};
+
+	if (p || !dl_iterate_phdr(has_name, &l))
+		return p;
+	if (!rt_real_dlopen)
+		rt_real_dlopen = find_versioned("dlopen");
+	memcpy(&next, &rt_real_dlopen, sizeof next);
+	lib = next(l.path, RTLD_NOW | RTLD_NOLOAD);
+	return lib ? rt_real_dlsym(lib, name) : NULL;
 }
 
 static rt_any *look_up(const char *name)

@@ -4,7 +4,8 @@
  * that is the only input, or what nvJitLink makes of them in a second link, if it optimises at link time.  The program gets its
  * cubin; when it loads it, it is known by its bytes.  What is linked of several texts, or of objects, is machine code alone to
  * us.  In libgsan.so alone, as nvrtc.c.  nvJitLink.h, of which each version has names of its own for its functions, is not
- * needed: handles are pointers, results and kinds of inputs numbers.
+ * needed: handles are pointers, results and kinds of inputs numbers.  A program that is linked with nvJitLink meets functions
+ * of ours under all these names; one that looks them up is given the same.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +24,23 @@ typedef int get_fn(void *link, void *out);
 typedef int get_size_fn(void *link, size_t *bytes);
 typedef int destroy_fn(void **link);
 
-/* Of the nvJitLink that was found last. */
-static struct {
+/* What stands in front of and behind the names of one version's functions; the first is that of nvJitLink.h without inline
+ * functions (NVJITLINK_NO_INLINE). */
+#define VERSIONS(V) \
+	V(PLAIN, , ) \
+	V(V12_0, __, _12_0) V(V12_1, __, _12_1) V(V12_2, __, _12_2) V(V12_3, __, _12_3) V(V12_4, __, _12_4) \
+	V(V12_5, __, _12_5) V(V12_6, __, _12_6) V(V12_7, __, _12_7) V(V12_8, __, _12_8) V(V12_9, __, _12_9) \
+	V(V13_0, __, _13_0) V(V13_1, __, _13_1) V(V13_2, __, _13_2) V(V13_3, __, _13_3) V(V13_4, __, _13_4) \
+	V(V13_5, __, _13_5) V(V13_6, __, _13_6) V(V13_7, __, _13_7) V(V13_8, __, _13_8) V(V13_9, __, _13_9)
+
+#define INDEX(version, front, behind) version,
+enum version { VERSIONS(INDEX) VERSION_COUNT };
+
+#define BEHIND(version, front, behind) #behind,
+static const char *const behind[] = { VERSIONS(BEHIND) };
+
+/* Of each version what was found last. */
+static struct library {
 	create_fn *create;
 	add_data_fn *add_data;
 	add_file_fn *add_file;
@@ -32,7 +48,8 @@ static struct {
 	get_fn *get_cubin, *get_ptx;
 	get_size_fn *get_cubin_size, *get_ptx_size;
 	destroy_fn *destroy;
-} real;
+	bool whole;             /* it has all of these */
+} libraries[VERSION_COUNT];
 
 struct input { int kind; char *data; size_t bytes; };   /* bytes 0: `data` is a file's name */
 
@@ -47,6 +64,8 @@ struct link {
 };
 
 static struct link *links;
+
+#define EXPORTED __attribute__((visibility("protected")))
 
 extern void *(*rt_real_dlsym)(void *, const char *) __attribute__((visibility("hidden")));
 
@@ -128,19 +147,19 @@ static bool optimises(const struct link *l)
 	return false;
 }
 
-static bool fill(void *again, const struct link *l)
+static bool fill(const struct library *real, void *again, const struct link *l)
 {
 	for (uint32_t i = 0; i < l->ninputs; i++) {
 		const struct input *in = &l->input[i];
 
-		if (in->bytes ? real.add_data(again, in->kind, in->data, in->bytes, NULL) : real.add_file(again, in->kind, in->data))
+		if (in->bytes ? real->add_data(again, in->kind, in->data, in->bytes, NULL) : real->add_file(again, in->kind, in->data))
 			return false;
 	}
-	return !real.complete(again);
+	return !real->complete(again);
 }
 
 /* Linked once more, to PTX with line numbers; NULL: nvJitLink does not do that. */
-static char *linked(const struct link *l)
+static char *linked(const struct library *real, const struct link *l)
 {
 	const char *option[OPTIONS + 2];
 	void *again = NULL;
@@ -151,29 +170,29 @@ static char *linked(const struct link *l)
 		option[i] = l->option[i];
 	option[l->noptions] = "-ptx";
 	option[l->noptions + 1] = "-lineinfo";
-	if (real.create(&again, l->noptions + 2, option))
+	if (real->create(&again, l->noptions + 2, option))
 		return NULL;
-	if (fill(again, l) && !real.get_ptx_size(again, &bytes) && bytes)
+	if (fill(real, again, l) && !real->get_ptx_size(again, &bytes) && bytes)
 		text = rt_try_alloc(bytes + 1);
-	if (text && real.get_ptx(again, text)) {
+	if (text && real->get_ptx(again, text)) {
 		rt_free(text);
 		text = NULL;
 	}
-	real.destroy(&again);
+	real->destroy(&again);
 	return text;
 }
 
-static void note_cubin(void *handle, const void *cubin)
+static void note_cubin(const struct library *real, void *handle, const void *cubin)
 {
 	struct link *l = take(handle);
 	size_t bytes = 0;
 	char *text = NULL;
 
-	if (l && !l->lost && !real.get_cubin_size(handle, &bytes) && bytes) {
+	if (l && !l->lost && !real->get_cubin_size(handle, &bytes) && bytes) {
 		if (l->ninputs == 1 && l->input[0].kind == INPUT_PTX && l->input[0].bytes)
 			text = rt_copy(l->input[0].data);
 		else if (optimises(l))
-			text = linked(l);
+			text = linked(real, l);
 	}
 	if (text)
 		rt_image_note(cubin, bytes, text, "what nvJitLink links");
@@ -181,100 +200,143 @@ static void note_cubin(void *handle, const void *cubin)
 	drop(l);
 }
 
+/* ---- which nvJitLink ------------------------------------------------------------------------------------------------- */
+
+/* handle: NULL for what comes behind us. */
+static bool find(void *handle, enum version v, const char *function, void *to)
+{
+	char name[64];
+	void *p;
+
+	snprintf(name, sizeof name, "%s%s%s", v == PLAIN ? "" : "__", function, behind[v]);
+	p = handle ? rt_real_dlsym(handle, name) : rt_look_up_behind("libnvJitLink.so", name);
+	memcpy(to, &p, sizeof p);
+	return p;
+}
+
+static void find_all(void *handle, enum version v)
+{
+	struct library l = {.whole = true};
+
+	l.whole &= find(handle, v, "nvJitLinkCreate", &l.create);
+	l.whole &= find(handle, v, "nvJitLinkAddData", &l.add_data);
+	l.whole &= find(handle, v, "nvJitLinkAddFile", &l.add_file);
+	l.whole &= find(handle, v, "nvJitLinkComplete", &l.complete);
+	l.whole &= find(handle, v, "nvJitLinkGetLinkedCubin", &l.get_cubin);
+	l.whole &= find(handle, v, "nvJitLinkGetLinkedCubinSize", &l.get_cubin_size);
+	l.whole &= find(handle, v, "nvJitLinkGetLinkedPtx", &l.get_ptx);
+	l.whole &= find(handle, v, "nvJitLinkGetLinkedPtxSize", &l.get_ptx_size);
+	l.whole &= find(handle, v, "nvJitLinkDestroy", &l.destroy);
+	libraries[v] = l;
+}
+
+/* Of a program that calls ours without having looked them up. */
+static const struct library *library(enum version v)
+{
+	if (!libraries[v].whole)
+		find_all(NULL, v);
+	return &libraries[v];
+}
+
 /* ---- in front of nvJitLink's -------------------------------------------------------------------------------------- */
 
-static int create(void **link, uint32_t n, const char **options)
+static bool is_followed(const struct library *real)
 {
-	const int r = real.create(link, n, options);
+	return real->whole && rt_image_wanted();
+}
 
-	if (!r)
+static int create(enum version v, void **link, uint32_t n, const char **options)
+{
+	const struct library *real = library(v);
+	const int r = real->create ? real->create(link, n, options) : ERROR_INTERNAL;
+
+	if (!r && is_followed(real))
 		note_link(*link, n, options);
 	return r;
 }
 
-static int add_data(void *link, int kind, const void *data, size_t bytes, const char *name)
+static int add_data(enum version v, void *link, int kind, const void *data, size_t bytes, const char *name)
 {
-	if (data && bytes)
+	const struct library *real = library(v);
+
+	if (data && bytes && is_followed(real))
 		note_input(link, kind, data, bytes);
-	return real.add_data(link, kind, data, bytes, name);
+	return real->add_data ? real->add_data(link, kind, data, bytes, name) : ERROR_INTERNAL;
 }
 
-static int add_file(void *link, int kind, const char *file)
+static int add_file(enum version v, void *link, int kind, const char *file)
 {
-	if (file)
+	const struct library *real = library(v);
+
+	if (file && is_followed(real))
 		note_input(link, kind, file, 0);
-	return real.add_file(link, kind, file);
+	return real->add_file ? real->add_file(link, kind, file) : ERROR_INTERNAL;
 }
 
-static int get_cubin(void *link, void *cubin)
+static int get_cubin(enum version v, void *link, void *cubin)
 {
-	const int r = real.get_cubin(link, cubin);
+	const struct library *real = library(v);
+	const int r = real->get_cubin ? real->get_cubin(link, cubin) : ERROR_INTERNAL;
 
-	if (!r && cubin && rt_drv_load()) {
+	if (!r && cubin && is_followed(real) && rt_drv_load()) {
 		rt_inside++;
-		note_cubin(link, cubin);
+		note_cubin(real, link, cubin);
 		rt_inside--;
 	}
 	return r;
 }
 
-static int destroy(void **link)
+static int destroy(enum version v, void **link)
 {
+	const struct library *real = library(v);
+
 	if (link)
 		drop(take(*link));
-	return real.destroy(link);
+	return real->destroy ? real->destroy(link) : ERROR_INTERNAL;
 }
+
+/* All spellings of each. */
+#define OURS(version, front, behind) \
+	EXPORTED create_fn front##nvJitLinkCreate##behind; \
+	EXPORTED add_data_fn front##nvJitLinkAddData##behind; \
+	EXPORTED add_file_fn front##nvJitLinkAddFile##behind; \
+	EXPORTED get_fn front##nvJitLinkGetLinkedCubin##behind; \
+	EXPORTED destroy_fn front##nvJitLinkDestroy##behind; \
+	int front##nvJitLinkCreate##behind(void **link, uint32_t n, const char **options) \
+	{ return create(version, link, n, options); } \
+	int front##nvJitLinkAddData##behind(void *link, int kind, const void *data, size_t bytes, const char *name) \
+	{ return add_data(version, link, kind, data, bytes, name); } \
+	int front##nvJitLinkAddFile##behind(void *link, int kind, const char *file) \
+	{ return add_file(version, link, kind, file); } \
+	int front##nvJitLinkGetLinkedCubin##behind(void *link, void *cubin) \
+	{ return get_cubin(version, link, cubin); } \
+	int front##nvJitLinkDestroy##behind(void **link) \
+	{ return destroy(version, link); }
+VERSIONS(OURS)
 
 /* ---- look-ups -------------------------------------------------------------------------------------------------------- */
 
-/* The end of the names of one version's functions: "" or "_13_0". */
-struct version { char of[16]; };
+/* ISO C has no conversion from a function pointer to an object pointer. */
+typedef void any_fn(void);
 
-static bool find(void *handle, const struct version *v, const char *function, void *to)
-{
-	char name[64];
-	void *p;
-
-	snprintf(name, sizeof name, "%s%s%s", *v->of ? "__" : "", function, v->of);
-	p = rt_real_dlsym(handle, name);
-	memcpy(to, &p, sizeof p);
-	return p;
-}
-
-/* All that we call; false: that nvJitLink lacks something. */
-static bool find_all(void *handle, const struct version *v)
-{
-	return find(handle, v, "nvJitLinkCreate", &real.create) && find(handle, v, "nvJitLinkAddData", &real.add_data) &&
-	       find(handle, v, "nvJitLinkAddFile", &real.add_file) && find(handle, v, "nvJitLinkComplete", &real.complete) &&
-	       find(handle, v, "nvJitLinkGetLinkedCubin", &real.get_cubin) &&
-	       find(handle, v, "nvJitLinkGetLinkedCubinSize", &real.get_cubin_size) &&
-	       find(handle, v, "nvJitLinkGetLinkedPtx", &real.get_ptx) && find(handle, v, "nvJitLinkGetLinkedPtxSize", &real.get_ptx_size) &&
-	       find(handle, v, "nvJitLinkDestroy", &real.destroy);
-}
+#define ROW(version, front, behind) \
+	{version, #front "nvJitLinkCreate" #behind, (any_fn *)front##nvJitLinkCreate##behind}, \
+	{version, #front "nvJitLinkAddData" #behind, (any_fn *)front##nvJitLinkAddData##behind}, \
+	{version, #front "nvJitLinkAddFile" #behind, (any_fn *)front##nvJitLinkAddFile##behind}, \
+	{version, #front "nvJitLinkGetLinkedCubin" #behind, (any_fn *)front##nvJitLinkGetLinkedCubin##behind}, \
+	{version, #front "nvJitLinkDestroy" #behind, (any_fn *)front##nvJitLinkDestroy##behind},
+static const struct { enum version version; const char *name; any_fn *fn; } ours[] = { VERSIONS(ROW) };
 
 void *rt_jitlink_hook(void *handle, const char *name)
 {
-	create_fn *const on_create = create;
-	add_data_fn *const on_data = add_data;
-	add_file_fn *const on_file = add_file;
-	get_fn *const on_cubin = get_cubin;
-	destroy_fn *const on_destroy = destroy;
-	const struct { const char *name; const void *fn; } ours[] = {
-		{"nvJitLinkCreate", &on_create}, {"nvJitLinkAddData", &on_data}, {"nvJitLinkAddFile", &on_file},
-		{"nvJitLinkGetLinkedCubin", &on_cubin}, {"nvJitLinkDestroy", &on_destroy}
-	};
-	struct version v = {""};
+	unsigned i = 0;
 	void *p;
 
-	name += name[0] == '_' ? 2 : 0;
-	for (unsigned i = 0; i < sizeof ours / sizeof *ours && rt_image_wanted(); i++) {
-		const size_t n = strlen(ours[i].name);
-
-		if (strncmp(name, ours[i].name, n) || (name[n] && name[n] != '_') || strlen(name + n) >= sizeof v.of)
-			continue;
-		strcpy(v.of, name + n);
-		memcpy(&p, ours[i].fn, sizeof p);
-		return find_all(handle, &v) ? p : NULL;
-	}
-	return NULL;
+	while (i < sizeof ours / sizeof *ours && strcmp(name, ours[i].name))
+		i++;
+	if (i == sizeof ours / sizeof *ours || !rt_image_wanted())
+		return NULL;
+	find_all(handle, ours[i].version);
+	memcpy(&p, &ours[i].fn, sizeof p);
+	return libraries[ours[i].version].whole ? p : NULL;
 }

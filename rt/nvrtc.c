@@ -21,7 +21,7 @@ __attribute__((visibility("protected"))) int nvrtcGetCUBIN(void *program, char *
 
 static get_fn *look_up(void *handle, const char *name)
 {
-	void *p = handle ? rt_real_dlsym(handle, name) : rt_look_up_next(name);
+	void *p = handle ? rt_real_dlsym(handle, name) : rt_look_up_behind("libnvrtc.so", name);
 	get_fn *fn;
 
 	memcpy(&fn, &p, sizeof fn);

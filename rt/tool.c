@@ -109,6 +109,7 @@ char *rt_tool_run(char *const argv[], const void *in, size_t bytes, struct entry
 	int pipes[2] = {-1, -1}, file = file_of(in, bytes);
 	char *all = NULL;
 	size_t n = 0;
+	int status = 0;
 	pid_t pid;
 
 	*why = "gsan-image cannot be run";
@@ -119,8 +120,10 @@ char *rt_tool_run(char *const argv[], const void *in, size_t bytes, struct entry
 		all = read_until(pipes[0], rt_now_ms() + (uint64_t)rt_flags.image_timeout * 1000, &n, why);
 		if (!all)
 			kill(pid, SIGKILL);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
+		if (all && !n && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+			*why = "gsan-image cannot be started: a library that it needs is missing (liblz4, libzstd)";
 	}
 	for (int i = 0; i < 2; i++)
 		if (pipes[i] >= 0)

@@ -34,7 +34,7 @@ struct options {
 	unsigned timeout;               /* 0: the script's */
 	struct run_job job;
 	const char *path;
-	char **program;                 /* behind --: a program instead of a file; or NULL */
+	char **program;                 /* instead of a file; or NULL */
 	const char *kernel, *skip, *count;      /* of a program: which launches */
 	bool alone;                     /* it, and not what it starts */
 	bool child;
@@ -42,11 +42,11 @@ struct options {
 
 static const char usage_text[] =
 "Usage: gsan-run [OPTION]... FILE.ptx\n"
-"       gsan-run [OPTION]... -- PROGRAM [ARGUMENT]...\n"
+"       gsan-run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
 "Instrument and run a reproducer: a PTX file that says in //@ lines how it is\n"
 "launched and what must be found in it.  Reports go to stderr.\n"
-"Behind --, run a program as it is: what PTX it loads is instrumented on its way to the\n"
-"driver.  On the emulated device that device's own CUDA runtime takes NVIDIA's place.  Of the\n"
+"Run a program, which stands behind -- or does not look like PTX, as it is: what PTX it\n"
+"loads is instrumented on its way to the driver.  On the emulated device that device's own CUDA runtime takes NVIDIA's place.  Of the\n"
 "options --device, --seed, --seeds, --timeout, -v and the last four are for it.\n"
 "\n"
 "      --check             hold what was found against the expect lines\n"
@@ -350,10 +350,30 @@ static void check_options(struct options *o)
 	}
 }
 
+/* Where the first word stands that is no option, argc if there is none; a "--" in front of it stands there, too. */
+static int first_word(int argc, char **argv)
+{
+	int at;
+
+	opterr = 0;
+	while (getopt_long(argc, argv, "+vhV", longs, NULL) >= 0)
+		;
+	at = optind;
+	optind = 0;
+	opterr = 1;
+	return at;
+}
+
 static void parse(struct options *o, int argc, char **argv)
 {
+	const int word = first_word(argc, argv);
 	int c;
 
+	/* What stands behind a program is the program's. */
+	if (word < argc && strcmp(argv[word - 1], "--") && run_is_program(argv[word])) {
+		o->program = argv + word;
+		argc = word;
+	}
 	while ((c = getopt_long(argc, argv, "vhV", longs, NULL)) >= 0) {
 		if (c == 'h' || c == 'V') {
 			fputs(c == 'h' ? usage_text : "gsan-run (gsan) " PACKAGE_VERSION "\n", stdout);
@@ -363,13 +383,17 @@ static void parse(struct options *o, int argc, char **argv)
 			usage(NULL, NULL);
 	}
 	check_options(o);
+	if (o->program) {
+		check_program(o);
+		return;
+	}
 	if (!o->child && !strcmp(argv[optind - 1], "--") && optind < argc) {
 		o->program = argv + optind;
 		check_program(o);
 		return;
 	}
 	if (o->kernel || o->skip || o->count || o->alone)
-		usage("--kernel, --skip, --count and --no-follow are for programs, behind --", NULL);
+		usage("--kernel, --skip, --count and --no-follow are for programs", NULL);
 	if (optind == argc)
 		usage("no file", NULL);
 	if (optind + 1 < argc)

@@ -6,12 +6,15 @@
  */
 #include "run/run.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <regex.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,6 +81,48 @@ static void set_chosen(const struct run_program *p)
 		_exit(RUN_OTHER);
 	setenv("GSAN_OPTIONS", all, 1);
 	free(all);
+}
+
+/* Does the file begin as one that the system starts?  A cubin, which is an ELF file for the device, is none. */
+static bool begins_as_program(const char *path)
+{
+	Elf64_Ehdr h = {0};
+	FILE *f = fopen(path, "rb");
+	const size_t n = f ? fread(&h, 1, sizeof h, f) : 0;
+
+	if (f)
+		fclose(f);
+	if (n >= 2 && !memcmp(&h, "#!", 2))
+		return true;
+	return n >= offsetof(Elf64_Ehdr, e_version) && !memcmp(&h, ELFMAG, SELFMAG) && h.e_machine != EM_CUDA;
+}
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+/* In one of the folders of PATH. */
+static bool is_command(const char *name)
+{
+	const char *folder = getenv("PATH"), *end;
+	char path[PATH_MAX];
+
+	for (; folder; folder = *end ? end + 1 : NULL) {
+		end = folder + strcspn(folder, ":");
+		if (snprintf(path, sizeof path, "%.*s/%s", (int)(end - folder), folder, name) < (int)sizeof path && is_there(path))
+			return true;
+	}
+	return false;
+}
+
+bool run_is_program(const char *word)
+{
+	if (!access(word, F_OK))
+		return is_there(word) && begins_as_program(word);
+	return !strchr(word, '/') && is_command(word);
 }
 
 const char *run_program_regex(const char *text)

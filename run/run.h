@@ -377,6 +377,8 @@ struct run_program {
 };
 
 /* What is wrong with such an expression, in memory that is used again; NULL: nothing. */
+/* Does that word name a program: a file that can be executed and is no PTX, or a command of PATH? */
+bool run_is_program(const char *word);
 const char *run_program_regex(const char *);
 
 /* ---- frameworks.c: what Triton, PyTorch, CuPy and Numba read from the environment, where the user has not set it ---- */

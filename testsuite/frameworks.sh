@@ -65,6 +65,20 @@ if there torch 'gpu emu' torch_kernel; then
 	recipe 0 torch_kernel.py right
 	has err "GSan: 0 findings; 1 launch"
 fi
+if there torch 'gpu emu' torch_built && command -v ninja >/dev/null; then
+	for way in racy right; do
+		run 0 env "PYTORCH_NVCC=$top_builddir/gsan-nvcc" "CUDA_HOME=$CUDA_HOME" TORCH_CUDA_ARCH_LIST=9.0+PTX DEFS="$([ $way = racy ] || echo -DRIGHT)" \
+			"$PYTHON" "$folder/torch_setup.py" -q build --build-base=base-$way --build-lib=$way
+	done
+	recipe 66 torch_built.py racy
+	has err "WARNING: GSan: data race"
+	for line in 's[t] = p[t]' 'p[t] = s[63'; do
+		has err "torch_extension.cu:$(grep -n -F -e "$line" torch_extension.cu | cut -d: -f1)"
+	done
+	hasnt err "module-"
+	recipe 0 torch_built.py right
+	has err "GSan: 0 findings; 1 launch"
+fi
 if there torch gpu torch_blocks; then
 	PYTORCH_ALLOC_CONF=backend:cudaMallocAsync
 	PYTORCH_CUDA_ALLOC_CONF=$PYTORCH_ALLOC_CONF

@@ -106,19 +106,29 @@ pretended_driver()
 		"$top_srcdir/event/event.c" -lpthread || hard "libcuda.so.1"
 }
 
-# newer_ptxas VERSION: $newer is a ptxas that takes PTX of that version: $NEWER_PTXAS, $PTXAS, or that of PyPI's package
-# nvidia-cuda-nvcc, in a virtual environment that the next test finds in the build tree.  Status 1: there is none.
-newer_ptxas()
+# from_pypi NAME PACKAGE...: $venv is a virtual environment with these packages of PyPI and what they need, which the next test finds
+# in the build tree under that name.  Status 1: it cannot be had.
+from_pypi()
 {
-	venv=$top_builddir/testsuite/newer-ptxas
-	printf '.version %s\n.target sm_90\n.address_size 64\n' "$1" >newer.ptx
-	for newer in ${NEWER_PTXAS:+"$NEWER_PTXAS"} "$PTXAS" "$venv"/lib/python*/site-packages/nvidia/*/bin/ptxas; do
-		"$newer" -arch=sm_90 newer.ptx -o newer.cubin >/dev/null 2>&1 && return
-	done
+	venv=$top_builddir/testsuite/pypi-$1
+	shift
+	[ ! -f "$venv/done" ] || return 0
 	rm -rf "$venv"
 	timeout 60 "${PYTHON:-python3}" -m venv "$venv" >/dev/null 2>&1 &&
-		timeout 300 "$venv/bin/pip" install -q --retries 0 --timeout 10 --no-deps nvidia-cuda-nvcc >/dev/null 2>&1 ||
-		{ rm -rf "$venv"; return 1; }
+		timeout 300 "$venv/bin/pip" install -q --retries 0 --timeout 10 "$@" >/dev/null 2>&1 && : >"$venv/done" && return
+	rm -rf "$venv"
+	return 1
+}
+
+# newer_ptxas VERSION: $newer is a ptxas that takes PTX of that version: $NEWER_PTXAS, $PTXAS, or that of PyPI's package
+# nvidia-cuda-nvcc.  Status 1: there is none.
+newer_ptxas()
+{
+	printf '.version %s\n.target sm_90\n.address_size 64\n' "$1" >newer.ptx
+	for newer in ${NEWER_PTXAS:+"$NEWER_PTXAS"} "$PTXAS"; do
+		"$newer" -arch=sm_90 newer.ptx -o newer.cubin >/dev/null 2>&1 && return
+	done
+	from_pypi ptxas --no-deps nvidia-cuda-nvcc || return
 	for newer in "$venv"/lib/python*/site-packages/nvidia/*/bin/ptxas; do
 		"$newer" -arch=sm_90 newer.ptx -o newer.cubin >/dev/null 2>&1 && return
 	done

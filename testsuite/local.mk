@@ -1518,8 +1518,8 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 		$(top_srcdir)/testsuite/litmus/table >$@.tmp && mv $@.tmp $@
 
 # The oracle's rules for what is asynchronous; what it alone judges.
-TESTS += testsuite/install.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/options.sh
-EXTRA_DIST += testsuite/install.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh $(case_tests)
+TESTS += testsuite/install.sh testsuite/container.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/options.sh
+EXTRA_DIST += testsuite/install.sh testsuite/container.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
 # Kernels that Triton compiles.
@@ -1527,7 +1527,8 @@ TESTS += testsuite/triton.sh
 EXTRA_DIST += testsuite/triton.sh testsuite/triton/kernels.py
 TESTS += testsuite/frameworks.sh
 EXTRA_DIST += testsuite/frameworks.sh testsuite/frameworks/cupy_raw.py testsuite/frameworks/jax_add.py \
-	testsuite/frameworks/numba_kernel.py testsuite/frameworks/torch_blocks.py testsuite/frameworks/torch_kernel.py \
+	testsuite/frameworks/numba_kernel.py testsuite/frameworks/torch_blocks.py testsuite/frameworks/torch_built.py \
+	testsuite/frameworks/torch_extension.cu testsuite/frameworks/torch_kernel.py testsuite/frameworks/torch_setup.py \
 	testsuite/frameworks/torch_streams.py testsuite/frameworks/triton_kernel.py
 
 # Random programs.

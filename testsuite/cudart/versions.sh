@@ -3,7 +3,8 @@
 # Programs of CUDA 11.8, 12 and 13 on the emulated device: with NVIDIA's headers and libraries
 # of each version, as they come from PyPI (and of the toolkit that is here), once with the
 # runtime as a library that is found where gsan-run looks first, once where the program looks
-# first (an RPATH), and linked in where there is an archive.
+# first (an RPATH), and linked in where there is an archive: into the program, and into libraries
+# that it loads.
 . "${top_srcdir:?set top_srcdir and top_builddir}/testsuite/lib.sh"
 takes_long
 here=$top_srcdir/testsuite/cudart
@@ -32,10 +33,58 @@ check()
 		fail "$name: $CC refuses it"
 		return
 	}
-	run 0 timeout 60 "$top_builddir/gsan-run" --device=emu -- "$name/program" || return
-	[ "$(cat out)" = ok ] || fail "$name: $(cat out)"
+	says_ok "$name/program"
+}
+
+# says_ok PROGRAM [ARGUMENT...]: on the emulated device
+says_ok()
+{
+	run 0 timeout 60 "$top_builddir/gsan-run" --device=emu -- "$@" || return
+	[ "$(sort -u out)" = ok ] || fail "$*: $(cat out)"
 	hasnt err 'misread'
-	echo "$name: $(cat out)"
+	echo "$*: $(cat out)"
+}
+
+# Loads libraries one after the other and calls the main function of each; with "close" the first is unloaded, and loaded again.
+cat >load.c <<'EOF'
+#include <dlfcn.h>
+#include <string.h>
+static int start(const char *file, int closes)
+{
+	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL), *p = library ? dlsym(library, "start") : NULL;
+	int (*fn)(void), r;
+
+	if (!p)
+		return 1;
+	memcpy(&fn, &p, sizeof p);
+	r = fn();
+	return r || (closes && dlclose(library));
+}
+int main(int argc, char **argv)
+{
+	int r = start(argv[1], argc == 2) || (argc == 2 && start(argv[1], 0));
+
+	for (int i = 2; i < argc && !r; i++)
+		r = start(argv[i], 0);
+	return r;
+}
+EOF
+$CC load.c -o load -ldl || hard "load.c"
+
+# loaded NAME MODE INCLUDE ARCHIVE: libraries that have it in them
+loaded()
+{
+	mkdir -p "$1"
+	cp "kernel.$2.inc" "$1/kernel.inc"
+	$CC -O1 -Wno-deprecated-declarations -Dmain=start -fPIC -shared -I"$1" -I"$3" "$here/versions.c" -o "$1/one.so" "$4" \
+		-Wl,--exclude-libs,ALL -ldl -lrt -lpthread -lstdc++ >log 2>&1 || {
+		cat log
+		fail "$1: $CC refuses it"
+		return
+	}
+	cp "$1/one.so" "$1/two.so"
+	says_ok ./load "$1/one.so" "$1/two.so"
+	says_ok ./load "$1/one.so"
 }
 
 names()
@@ -65,7 +114,10 @@ all()
 		check "$1-library" "$2" "$3" "$lib"
 		check "$1-rpath" "$2" "$3" "$lib" "$4"
 	done
-	[ ! -f "$4/libcudart_static.a" ] || check "$1-static" "$2" "$3" "$4/libcudart_static.a"
+	[ ! -f "$4/libcudart_static.a" ] || {
+		check "$1-static" "$2" "$3" "$4/libcudart_static.a"
+		loaded "$1-loaded" "$2" "$3" "$4/libcudart_static.a"
+	}
 }
 
 all here size "$CUDA_HOME/include" "$CUDA_HOME/lib64"

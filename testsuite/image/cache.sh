@@ -123,6 +123,8 @@ done
 rm -rf home
 tool tool "exit 1"
 unwatched "gsan-image failed"
+tool tool "exit 127"
+unwatched "gsan-image cannot be started: a library that it needs is missing (liblz4, libzstd)"
 tool tool "cat whole racy.ptx"
 unwatched "gsan-image failed"
 tool tool "kill -9 \$\$"

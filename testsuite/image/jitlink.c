@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * jitlink.c: a program that has nvJitLink make machine code of a racy kernel, found by dlopen as Python's modules do, and runs it:
+ * jitlink.c: a program that has nvJitLink make machine code of a racy kernel, and runs it:
  *   jitlink ptx|lto|file|two
- * of one PTX text, of what NVRTC made for optimisation at link time, of a file of PTX, or of two texts.
+ * of one PTX text, of what NVRTC made for optimisation at link time, of a file of PTX, or of two texts.  It finds nvJitLink by
+ * dlopen as Python's modules do, or with -DLINKED is linked with it.
  */
 #include <cuda.h>
 #include <dlfcn.h>
@@ -14,19 +15,39 @@
 
 #include "turn.h"
 
+#ifdef LINKED
+#define GET(name, to) ((to) = (name))
+#else
+#define GET(name, to) get(#name, &(to))
+#endif
+#ifdef NVJITLINK_NO_INLINE      /* of 13.0 declares none of them then */
+extern nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *, uint32_t, const char **), nvJitLinkComplete(nvJitLinkHandle);
+extern nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle, nvJitLinkInputType, const void *, size_t, const char *);
+extern nvJitLinkResult nvJitLinkAddFile(nvJitLinkHandle, nvJitLinkInputType, const char *);
+extern nvJitLinkResult nvJitLinkGetLinkedCubinSize(nvJitLinkHandle, size_t *), nvJitLinkGetLinkedCubin(nvJitLinkHandle, void *);
+extern nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *);
+#endif
+#ifndef MAIN
+#define MAIN main
+#endif
+
 static const char other[] = "extern \"C\" __device__ int none(int a) { return a; }\n";
 
-static void *library;
-
+#ifndef LINKED
 /* ISO C has no conversion from an object pointer to a function pointer. */
 static void get(const char *name, void *fn)
 {
-	void *p = dlsym(library, name);
+	static void *library;
+	void *p;
 
+	if (!library)
+		library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	p = library ? dlsym(library, name) : NULL;
 	if (!p)
 		exit(5);
 	memcpy(fn, &p, sizeof p);
 }
+#endif
 
 static char *compile(const char *text, int lto, size_t *n)
 {
@@ -56,13 +77,13 @@ static char *link(const char *way)
 	char *text = compile(source, lto, &n), *out;
 	FILE *f;
 
-	get("nvJitLinkCreate", &create);
-	get("nvJitLinkAddData", &add);
-	get("nvJitLinkAddFile", &file);
-	get("nvJitLinkComplete", &complete);
-	get("nvJitLinkGetLinkedCubinSize", &bytes);
-	get("nvJitLinkGetLinkedCubin", &code);
-	get("nvJitLinkDestroy", &destroy);
+	GET(nvJitLinkCreate, create);
+	GET(nvJitLinkAddData, add);
+	GET(nvJitLinkAddFile, file);
+	GET(nvJitLinkComplete, complete);
+	GET(nvJitLinkGetLinkedCubinSize, bytes);
+	GET(nvJitLinkGetLinkedCubin, code);
+	GET(nvJitLinkDestroy, destroy);
 	if (create(&h, lto ? 2 : 1, option))
 		exit(7);
 	if (!strcmp(way, "file")) {
@@ -87,7 +108,7 @@ static char *link(const char *way)
 	return out;
 }
 
-int main(int argc, char **argv)
+int MAIN(int argc, char **argv)
 {
 	CUcontext ctx;
 	CUdeviceptr at;
@@ -96,8 +117,7 @@ int main(int argc, char **argv)
 	void *args[] = {&at};
 	char *code;
 
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (argc < 2 || !library)
+	if (argc < 2)
 		return 9;
 	code = link(argv[1]);
 	if (cuInit(0) || cuDevicePrimaryCtxRetain(&ctx, 0) || cuCtxSetCurrent(ctx) || cuMemAlloc(&at, 256) ||

@@ -9,14 +9,39 @@ nvrtc=$(ls "$CUDA_HOME"/lib64/libnvrtc.so.[0-9]* 2>/dev/null | head -n 1)
 LD_LIBRARY_PATH=$CUDA_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
-$CC -I "$CUDA_HOME/include" -DLIBRARY="\"$library\"" "$top_srcdir/testsuite/image/jitlink.c" -o jitlink \
-	"$top_builddir/emu/libcuda.so.1" "$nvrtc" -ldl || hard "jitlink.c"
-for way in ptx lto; do
-	run 66 $gsan_run -- ./jitlink $way
-	has err "turn.cu:4"
-	has err "turn.cu:5"
-	has err "GSan: 1 finding; 1 launch"
+# build WAY [OPTION]...
+build()
+{
+	way=$1
+	shift
+	$CC -I "$CUDA_HOME/include" -DLIBRARY="\"$library\"" $way "$top_srcdir/testsuite/image/jitlink.c" "$@" \
+		"$top_builddir/emu/libcuda.so.1" "$nvrtc" -ldl || hard "jitlink.c $way $*"
+}
+
+# watched COMMAND...
+watched()
+{
+	for inputs in ptx lto; do
+		rm -rf cache
+		run 66 $gsan_run -- "$@" $inputs
+		has err "turn.cu:4"
+		has err "turn.cu:5"
+		has err "GSan: 1 finding; 1 launch"
+	done
+}
+
+build -DLOOKED_UP -o jitlink
+watched ./jitlink
+# Linked with it, by either of the names that nvJitLink.h gives its functions; and a library that is, loaded apart.
+for names in -DINLINE -DNVJITLINK_NO_INLINE; do
+	build -DLINKED $names "$library" -o linked
+	watched ./linked
+	# Before nvJitLink, but nothing is asked of it.
+	run 4 env LD_LIBRARY_PATH="$top_builddir/emu:$LD_LIBRARY_PATH" LD_PRELOAD="$top_builddir/libgsan.so.1" ./linked ptx
 done
+build -DLINKED -DMAIN=start -fPIC -shared "$library" -o liblinked.so
+loads_apart
+watched ./apart ./liblinked.so
 # The emulated device runs no machine code.
 for way in file two; do
 	rm -rf cache

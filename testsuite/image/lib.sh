@@ -49,3 +49,21 @@ by_hand()
 	run "$status" env GSAN_RUN_TOOL="$GSAN_RUN_TOOL" LD_LIBRARY_PATH="$top_builddir/emu" LD_PRELOAD="$top_builddir/libgsan.so.1" \
 		timeout 60 "$@"
 }
+
+# loads_apart: ./apart LIBRARY ARGUMENT... calls the library's start(), which nobody else sees
+loads_apart()
+{
+	cat >apart.c <<'E'
+#include <dlfcn.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+	void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL, *p = library ? dlsym(library, "start") : NULL;
+	int (*start)(int, char **);
+
+	memcpy(&start, &p, sizeof p);
+	return p ? start(argc - 1, argv + 1) : 9;
+}
+E
+	$CC apart.c -o apart -ldl || hard "apart.c"
+}

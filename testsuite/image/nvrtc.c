@@ -41,7 +41,10 @@ static char *compile(size_t *n)
 	return code;
 }
 
-int main(int argc, char **argv)
+#ifndef MAIN
+#define MAIN main
+#endif
+int MAIN(int argc, char **argv)
 {
 	FILE *f = argc > 1 ? fopen(argv[1], "rb") : NULL;
 	char *code = malloc(1 << 20);

@@ -21,6 +21,13 @@ for way in -DLINKED -DLOOKED_UP; do
 	done
 	[ "$(head -c 4 code | tail -c 3)" = ELF ] || fail "the program did not get its machine code"
 done
+# In a library that is linked with it and loaded apart.
+rm -rf cache code
+$CC -I "$CUDA_HOME/include" -DLINKED -DMAIN=start -fPIC -shared -DLIBRARY="\"$library\"" "$top_srcdir/testsuite/image/nvrtc.c" \
+	-o libapart.so "$top_builddir/emu/libcuda.so.1" "$library" -ldl || hard "nvrtc.c"
+loads_apart
+run 66 $gsan_run -- ./apart ./libapart.so code
+has err "GSan: 1 finding; 1 launch"
 # Of other machine code nothing is known.
 rm -rf cache
 run 4 $gsan_run -- ./nvrtc code

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The runtime shows the driver's names, dlsym, its own interface and what it has before functions of libc (rt/libc.c), and
+# The runtime shows the driver's names, NVRTC's and nvJitLink's that it stands before, dlsym, its own interface and what it has before functions of libc (rt/libc.c), and
 # needs libc only.
 . "$top_srcdir/testsuite/lib.sh"
 
 nm -D --defined-only "$top_builddir/libgsan.so" | awk '{ print $3 }' |
 	grep -vx -e 'p\?readv\?' -e 'p\?writev\?' -e 'pread64' -e 'pwrite64' -e 'fread' -e 'fwrite' -e 'recv' -e 'recvfrom' -e 'recvmsg' \
 		-e 'send' -e 'sendto' -e 'sendmsg' -e 'sigaction' -e 'signal' -e 'sigprocmask' -e 'pthread_sigmask' |
-	grep -v -e '^cu[A-Z]' -e '^dlsym$' -e '^dlopen$' -e '^_exit$' -e '^_Exit$' -e '^gsan_' -e '^nvrtcGetCUBIN$' -e '^__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan$' >extra
+	grep -v -e '^cu[A-Z]' -e '^dlsym$' -e '^dlopen$' -e '^_exit$' -e '^_Exit$' -e '^gsan_' -e '^nvrtcGetCUBIN$' \
+		-e '^\(__\)\?nvJitLink\(Create\|AddData\|AddFile\|GetLinkedCubin\|Destroy\)\(_1[23]_[0-9]\)\?$' -e '^__gsan_v1_runtime_missing__link_with_gsan_nvcc_or_preload_libgsan$' >extra
 [ -s extra ] && fail "libgsan.so shows $(tr '\n' ' ' <extra)"
 
 # The archive's other symbols are hidden: none shows in a program made of it.

@@ -34,10 +34,30 @@ has err '//@ launch k '
 printf '%s\n' '.version 7.0' '.target sm_75' '.address_size 64' >empty.ptx
 run 2 $gsan_run empty.ptx
 has err 'no kernel (.entry)'
-# Machine code.
-run 2 $gsan_run "$top_builddir/gsan-run"
-has err 'machine code (an ELF file)'
-[ "$(wc -l <err)" = 1 ] || fail "more than a line: $(cat err)"
+# Machine code: of the device, of the host where it cannot be executed.  What can is a program, with or without "--".
+printf '%s\n' '.version 7.0' '.target sm_75' '.address_size 64' '.visible .entry k() { ret; }' >machine.ptx
+"$PTXAS" -arch=sm_75 machine.ptx -o machine.cubin || hard "ptxas"
+chmod +x machine.cubin
+cp "$top_builddir/gsan-run" part
+chmod -x part
+for file in machine.cubin part; do
+	run 2 $gsan_run $file
+	has err 'machine code (an ELF file)'
+	[ "$(wc -l <err)" = 1 ] || fail "more than a line: $(cat err)"
+done
+printf '#!/bin/sh\necho "$#: $*"\nexit 7\n' >script
+chmod +x script
+for word in -- ''; do
+	run 7 $gsan_run $word ./script --seed=3 -v -- -x
+	[ "$(cat out)" = "4: --seed=3 -v -- -x" ] || fail "its arguments: $(cat out)"
+	run 2 $gsan_run $word "$top_builddir/gsan-ptx" --no-such-option
+	has err "'gsan-ptx --help'"
+	run 0 $gsan_run $word printf '%s' "a b"
+	[ "$(cat out)" = "a b" ] || fail "a command's output: $(cat out)"
+done
+chmod +x machine.ptx
+run 2 $gsan_run machine.ptx
+has err '//@ launch k '
 run 1 "$top_builddir/gsan-ptx" "$top_builddir/gsan-run"
 has err '1:1: error: machine code (an ELF file), not PTX'
 hasnt err stray

@@ -112,6 +112,33 @@ cp k.was k.orig
 cp k.was k.ptx
 rm -f runs
 
+# A function is given up, nobody says which: without optimisation it is taken, whatever words ask for some; strict or not.
+cat >lazy <<'EOF'
+#!/bin/sh
+echo "$*" >>words
+case " $* " in *" -O0 "*|*" --opt-level 0 "*) [ -n "$NEVER" ] || exec "$PTXAS" -c "$@" ;; esac
+! grep -q __gsan_v3 "$2" || { echo "as fatal   : (C7600) Register allocation failed with register count of '7'" >&2; exit 255; }
+exec "$PTXAS" -c "$@"
+EOF
+chmod +x lazy
+for level in "" -O3 -O=3 --opt-level=2 "--opt-level 2"; do
+	for strict in 0 1; do
+		rm -f k.cubin words
+		run 0 env GSAN_NVCC_STRICT=$strict GSAN_PTXAS="$tmp/lazy" "$g" -arch=sm_75 k.ptx -o k.cubin $level
+		strings -a k.cubin | grep -q __gsan || fail "$level: not instrumented"
+		has err "gsan-ptx: k.ptx: assembled without optimisation (-O0), which is slow: as fatal   : (C7600)"
+		hasnt err "redefinition"
+		[ "$(wc -l <words)" = 2 ] || fail "$level: not two attempts: $(cat words)"
+	done
+done
+# That does not help either.
+run 0 env NEVER=1 GSAN_PTXAS="$tmp/lazy" "$g" -arch=sm_75 k.ptx -o k.cubin
+has err "gsan-ptx: k.ptx: not instrumented: as fatal   : (C7600)"
+has err "gsan-ptx: what may help: a higher -maxrregcount, or parts of the kernel in functions of their own (__noinline__)"
+hasnt err "without optimisation"
+run 255 env NEVER=1 GSAN_NVCC_STRICT=1 GSAN_PTXAS="$tmp/lazy" "$g" -arch=sm_75 k.ptx -o k.cubin
+tail -n 1 words | grep -q -e -O0 || fail "not tried: $(cat words)"
+
 # strict: the words and the status of the refusal
 run 255 env GSAN_NVCC_STRICT=1 REFUSE=two SAY="as fatal   : 'K'" "$g" -arch=sm_75 k.ptx -o k.cubin
 has err "as fatal   : 'two'"
@@ -169,6 +196,7 @@ esac
 exec "$PTXAS" -c "$@"
 EOF
 chmod +x old
+rm -f words
 GSAN_PTXAS=$tmp/old
 SPLITS=yes run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
 [ "$(grep -c -e '--split-compile=0$' words)" = 1 ] || fail "not side by side: $(cat words)"
@@ -182,6 +210,7 @@ done
 # Nothing helps.
 SPLITS=always run 0 "$g" -arch=sm_75 k.ptx -o k.cubin
 has err "k.ptx: not instrumented: ptxas was ended by signal 9 (Killed), as it is where memory is short"
+has err "gsan-ptx: what may help: kernels in several files, or fewer compilations at a time"
 for word in -split-compile=1 '--split-compile 1'; do
 	rm words
 	SPLITS=yes run 0 "$g" -arch=sm_75 $word k.ptx -o k.cubin
@@ -212,6 +241,7 @@ mkdir kept
 run 0 "$top_builddir/gsan-nvcc" --gsan-keep=kept -gencode arch=compute_90,code=[sm_90,compute_90] \
 	-gencode arch=compute_80,code=sm_80 -t 2 $as -c s.cu -o s.o
 has err "s.compute_90.ptx: not instrumented: ptxas error"
+has err "gsan-ptx: what may help: no -Werror for ptxas"
 grep -l __gsan kept/*.ptx >got && fail "instrumented all the same: $(cat got)"
 run 255 env GSAN_NVCC_STRICT=1 "$top_builddir/gsan-nvcc" -arch=sm_90 $as -c s.cu -o s.o
 done_testing

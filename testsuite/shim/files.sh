@@ -30,6 +30,13 @@ write()
 	wrap) "$ptx" --wrap ./cicc -o "$1" ;;
 	nvcc) timeout 60 "$g" -arch=sm_80 -ptx k.cu -o "$1" ;;
 	esac
+	echo $? >status
+	return "$(cat status)"
+}
+# wrote: the last one came to its end
+wrote()
+{
+	[ "$(cat status)" = 0 ] || fail "$how: status $(cat status) of $1"
 }
 # instrumented FILE
 instrumented()
@@ -74,7 +81,9 @@ for how in alone wrap nvcc; do
 	for to in /dev/stdout /dev/fd/1 dir/stdout; do
 		write $to | cat >piped || fail "$how: $to"
 		instrumented piped
+		wrote "a pipe, $to"
 		{ echo first; write $to; echo last; } >file
+		wrote "a file, $to"
 		instrumented file
 		[ "$(sed -n '1p;$p' file | tr '\n' ' ')" = 'first last ' ] || fail "$how: $to lost what stood there"
 	done
@@ -83,6 +92,7 @@ for how in alone wrap nvcc; do
 	mkfifo dir/fifo
 	cat dir/fifo >piped &
 	write dir/fifo || fail "$how: fifo"
+	wrote "a FIFO"
 	wait
 	instrumented piped
 	[ -p dir/fifo ] || fail "$how: the fifo was replaced"

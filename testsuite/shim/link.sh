@@ -54,6 +54,9 @@ run 0 "$g" --print-runtime
 runtime=$(cat out)
 [ -f "$runtime" ] || fail "there is no $runtime"
 run 7 env LD_PRELOAD="$runtime" ./load ./libk.so
+# Where programs run there need be no nvcc.
+run 0 env GSAN_NVCC=/nonexistent/nvcc "$g" --print-runtime
+[ "$(cat out)" = "$runtime" ] || fail "without nvcc the runtime is $(cat out)"
 
 # One that gsan-nvcc links keeps what stands before the driver to itself.
 run 0 "$g" -arch=sm_80 -shared -Xcompiler -fPIC k.cu -o libk.so
