@@ -15,7 +15,7 @@
 
 enum {
 	FIRST = 1 << 15,                /* ops of a launch before the first trial, and between two at least */
-	OPS_MOST = 1 << 14              /* of a trial of one warp */
+	OPS_MOST = 256                  /* of a trial, for each group of a warp: who looks so many times alone must not come to the last one in it */
 };
 
 /* A lane: where it was when it was looked at last, and its registers then. */
@@ -209,7 +209,7 @@ static bool stays(const struct emu_warp *w, unsigned l, const struct emu_op *op)
 
 static bool follow(struct trial *t)
 {
-	unsigned left = OPS_MOST;
+	unsigned left = OPS_MOST * t->w->ngroups;
 	int i;
 
 	while ((i = next_group(t)) >= 0) {

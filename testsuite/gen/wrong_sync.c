@@ -185,7 +185,8 @@ static void put_use(struct wrong *w, unsigned at)
 	}
 }
 
-static bool init_twice(struct wrong *w)
+/* Some thread does with an mbarrier of its own what `body` writes. */
+static bool by_a_thread(struct wrong *w, void (*body)(struct wrong *, unsigned at), unsigned may)
 {
 	struct gen *g = w->g;
 	unsigned at;
@@ -194,88 +195,73 @@ static bool init_twice(struct wrong *w)
 	if (!wrong_bar(w, &at))
 		return false;
 	o = open_eq(g, "%t", below(g, g->p->threads));
+	body(w, at);
+	plain(g);
+	close_if(g, o);
+	wrong_plant(w, mbarrier, may);
+	return true;
+}
+
+static void put_init_twice(struct wrong *w, unsigned at)
+{
+	struct gen *g = w->g;
+
 	put(g, "mbarrier.init.shared.b64 [eb+%u], %u;", at, 1 + below(g, 4));
 	if (!w->bad)
 		put(g, "mbarrier.inval.shared.b64 [eb+%u];", at);
 	put(g, "mbarrier.init.shared.b64 [eb+%u], %u;%s", at, 1 + below(g, 4), wrong_mark(w));
-	plain(g);
-	close_if(g, o);
-	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
-	return true;
 }
 
-static bool no_init(struct wrong *w)
+static bool init_twice(struct wrong *w) { return by_a_thread(w, put_init_twice, GEN_MAY_FAULT); }
+
+static void put_no_init(struct wrong *w, unsigned at)
 {
 	struct gen *g = w->g;
-	unsigned at;
-	struct open o;
 
-	if (!wrong_bar(w, &at))
-		return false;
-	o = open_eq(g, "%t", below(g, g->p->threads));
 	if (!w->bad)
 		put(g, "mbarrier.init.shared.b64 [eb+%u], %u;", at, 1 + below(g, 4));
 	put_use(w, at);
-	plain(g);
-	close_if(g, o);
-	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
-	return true;
 }
 
-static bool after_inval(struct wrong *w)
+static bool no_init(struct wrong *w) { return by_a_thread(w, put_no_init, GEN_MAY_FAULT); }
+
+static void put_after_inval(struct wrong *w, unsigned at)
 {
 	struct gen *g = w->g;
-	unsigned at;
-	struct open o;
 
-	if (!wrong_bar(w, &at))
-		return false;
-	o = open_eq(g, "%t", below(g, g->p->threads));
 	put(g, "mbarrier.init.shared.b64 [eb+%u], %u;", at, 1 + below(g, 4));
 	if (w->bad)
 		put(g, "mbarrier.inval.shared.b64 [eb+%u];", at);
 	put_use(w, at);
 	if (!w->bad)
 		put(g, "mbarrier.inval.shared.b64 [eb+%u];", at);
-	plain(g);
-	close_if(g, o);
-	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
-	return true;
 }
 
+static bool after_inval(struct wrong *w) { return by_a_thread(w, put_after_inval, GEN_MAY_FAULT); }
+
 /* It is stored to while it lives. */
-static bool stored(struct wrong *w)
+static void put_stored(struct wrong *w, unsigned at)
 {
 	struct gen *g = w->g;
-	unsigned at, words = below(g, 2);
-	struct open o;
+	unsigned words = below(g, 2);
 
-	if (!wrong_bar(w, &at))
-		return false;
-	o = open_eq(g, "%t", below(g, g->p->threads));
 	put(g, "mbarrier.init.shared.b64 [eb+%u], 1;", at);
 	if (chance(g, 50))
 		put(g, "mbarrier.arrive.shared.b64 %%ex, [eb+%u];", at);
 	if (!w->bad)
 		put(g, "mbarrier.inval.shared.b64 [eb+%u];", at);
 	put(g, "st.shared.%s [eb+%u], %s;%s", words ? "u64" : "u32", at, words ? "%x0" : "%v0", wrong_mark(w));
-	plain(g);
-	close_if(g, o);
-	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
-	return true;
 }
 
+static bool stored(struct wrong *w) { return by_a_thread(w, put_stored, GEN_MAY_FAULT); }
+
 /* More arrivals than the phase expects: by one, or while bytes are out. */
-static bool arrivals(struct wrong *w)
+static void put_arrivals(struct wrong *w, unsigned at)
 {
 	struct gen *g = w->g;
-	unsigned n = 1 + below(g, 5), at;
+	unsigned n = 1 + below(g, 5);
 	bool bytes = chance(g, 50);
-	struct open o;
 
-	if (!wrong_bar(w, &at))
-		return false;
-	o = open_eq(g, "%t", below(g, g->p->threads));
 	put(g, "mbarrier.init.shared.b64 [eb+%u], %u;", at, n);
 	if (bytes) {
 		put(g, "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [eb+%u], 16;", at);
@@ -285,23 +271,17 @@ static bool arrivals(struct wrong *w)
 	} else {
 		put(g, "mbarrier.arrive.shared::cta.b64 %%ex, [eb+%u], %u;%s", at, w->bad ? n + 1 + below(g, 3) : n, wrong_mark(w));
 	}
-	plain(g);
-	close_if(g, o);
-	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
-	return true;
 }
 
+static bool arrivals(struct wrong *w) { return by_a_thread(w, put_arrivals, GEN_MAY_FAULT); }
+
 /* More bytes than an mbarrier counts, at once or by one warp together. */
-static bool too_many_bytes(struct wrong *w)
+static void put_too_many_bytes(struct wrong *w, unsigned at)
 {
 	struct gen *g = w->g;
-	unsigned half = 1u << 19, at;
+	unsigned half = 1u << 19;
 	bool one = chance(g, 50);
-	struct open o;
 
-	if (!wrong_bar(w, &at))
-		return false;
-	o = open_eq(g, "%t", below(g, g->p->threads));
 	put(g, "mbarrier.init.shared.b64 [eb+%u], 2;", at);
 	if (one) {
 		put(g, "mbarrier.arrive.expect_tx.shared.b64 _, [eb+%u], %u;%s", at, half * 2 - !w->bad, wrong_mark(w));
@@ -310,33 +290,24 @@ static bool too_many_bytes(struct wrong *w)
 		put(g, "mbarrier.%s [eb+%u], %u;%s", PICK(g, "expect_tx.relaxed.cta.shared::cta.b64", "arrive.expect_tx.shared.b64 _,"), at,
 		    half - !w->bad, wrong_mark(w));
 	}
-	plain(g);
-	close_if(g, o);
-	wrong_plant(w, mbarrier, GEN_MAY_FAULT);
-	return true;
 }
 
+static bool too_many_bytes(struct wrong *w) { return by_a_thread(w, put_too_many_bytes, GEN_MAY_FAULT); }
+
 /* Waits by the state of an arrival that is two phases old. */
-static bool stale(struct wrong *w)
+static void put_stale(struct wrong *w, unsigned at)
 {
 	struct gen *g = w->g;
-	unsigned at;
-	struct open o;
 
-	if (!wrong_bar(w, &at))
-		return false;
-	o = open_eq(g, "%t", below(g, g->p->threads));
 	put(g, "mbarrier.init.shared.b64 [eb+%u], 1;", at);
 	put(g, "mbarrier.arrive.shared.b64 %%ex, [eb+%u];", at);
 	wrong_wait(w, at, "%ex", "");
 	put(g, "mbarrier.arrive.shared.b64 %%st, [eb+%u];", at);
 	wrong_wait(w, at, "%st", "");
 	put(g, "mbarrier.test_wait.shared.b64 %%f, [eb+%u], %s;%s", at, w->bad ? "%ex" : "%st", wrong_mark(w));
-	plain(g);
-	close_if(g, o);
-	wrong_plant(w, mbarrier, 0);
-	return true;
 }
+
+static bool stale(struct wrong *w) { return by_a_thread(w, put_stale, 0); }
 
 /* In its second round the reader waits for the phase of the first. */
 static bool older_parity(struct wrong *w)

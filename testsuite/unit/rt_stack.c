@@ -19,6 +19,13 @@
 
 #define APART __attribute__((noinline, noclone))
 
+/* AddressSanitizer puts room of its own around what alloca() gives. */
+#ifdef __SANITIZE_ADDRESS__
+enum { FRAMES_AS_ASKED = 0 };
+#else
+enum { FRAMES_AS_ASKED = 1 };
+#endif
+
 static unsigned long wrong;             /* atomic */
 static _Thread_local uintptr_t depth;   /* of the last call's frame */
 static _Thread_local struct rt_stack last;
@@ -151,7 +158,7 @@ static void test_frames_that_differ(void **state)
 	for (size_t bytes = 64; bytes < 1024; bytes += 64)
 		for (size_t i = 0; i < 64; i++) {
 			call(fn[i % 2], &n, bytes / (1 + 3 * (i % 2)));
-			assert_true(!at || depth == at);
+			assert_true(!FRAMES_AS_ASKED || !at || depth == at);
 			at = depth;
 			assert_true(!i || first.hash != last.hash);
 			first = last;
