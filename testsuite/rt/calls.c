@@ -6,6 +6,7 @@
  *                 of cuDeviceGet; prints the thread's own time for each in ns, and by how much the process has grown in KiB
  *   calls list    what there is
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,7 @@ int main(int argc, char **argv)
 	const long n = argc > 2 ? atol(argv[2]) : 100000, warm = argc > 3 ? atol(argv[3]) : n;
 	const struct what *w = whats;
 	double from = 0;
-	long kib = 0;
+	long least = LONG_MAX;
 	CUdevice d;
 
 	if (argc < 2 || !strcmp(argv[1], "list")) {
@@ -205,18 +206,20 @@ int main(int argc, char **argv)
 	if (w == whats + WHATS)
 		return 2;
 	set_up();
-	/* From one place, so that it has one stack. */
-	for (int counts = 0; counts < 2; counts++) {
-		const long many = counts ? n : warm;
+	/* From one place, so that it has one stack.  What waits to be judged is more at some times than at others, and its memory is
+	 * kept: what grows with the calls themselves does so both times. */
+	for (int counts = 0; counts < 3; counts++) {
+		const long many = counts ? n : warm, kib = grown_kib();
 
-		kib = grown_kib();
 		CHECK(cuDeviceGet(&d, 0));
 		from = now();
 		below(w, many, DEPTH);
 		from = now() - from;
 		CHECK(cuDeviceGet(&d, 0));
 		settle();
+		if (counts && grown_kib() - kib < least)
+			least = grown_kib() - kib;
 	}
-	printf("%-20s %8.0f ns %8ld KiB\n", w->name, from / (double)n, grown_kib() - kib);
+	printf("%-20s %8.0f ns %8ld KiB\n", w->name, from / (double)n, least);
 	return 0;
 }
