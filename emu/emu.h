@@ -661,6 +661,7 @@ void emu_exec(struct emu_x *, const struct emu_op *pc);
 int emu_source_set(const char *name, const char *text, size_t len);
 /* Notes of each statement whether gsan put it in, where marks say so (probe/probe.h). */
 void emu_source_marks(struct ptx_func *);
+bool emu_source_sets_ours(const struct ptx_stmt *);     /* does it set a register of gsan's?  NULL: no */
 /* The lines of a function's n accesses, and the like, there; none where the function is unknown. */
 const unsigned *emu_source_lines(const char *func, unsigned *n);
 bool emu_source_counts(const struct ptx_inst *);        /* it is one of those */

@@ -253,10 +253,7 @@ static int choose(struct emu_x *x)
 static bool has_probes(struct emu_func *f)
 {
 	for (unsigned i = 0; f->probes == PROBES_UNKNOWN && i < f->nops; i++) {
-		const struct ptx_stmt *s = f->ops[i].stmt;
-		const struct ptx_operand *to = s && s->kind == STMT_INST && s->inst.nops ? &s->inst.ops[0] : NULL;
-
-		if (to && to->kind == OP_SYM && to->sym && !strncmp(to->sym->name, "%__gsan_", 8))
+		if (emu_source_sets_ours(f->ops[i].stmt))
 			f->probes = PROBES_THERE;
 	}
 	if (f->probes == PROBES_UNKNOWN)

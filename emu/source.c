@@ -113,6 +113,13 @@ void emu_source_marks(struct ptx_func *f)
 	}
 }
 
+bool emu_source_sets_ours(const struct ptx_stmt *s)
+{
+	const struct ptx_operand *to = s && s->kind == STMT_INST && s->inst.nops ? &s->inst.ops[0] : NULL;
+
+	return to && to->kind == OP_SYM && to->sym && !strncmp(to->sym->name, "%__gsan_", 8);
+}
+
 const unsigned *emu_source_lines(const char *func, unsigned *n)
 {
 	for (unsigned i = 0; i < noriginal; i++)

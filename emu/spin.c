@@ -15,7 +15,7 @@
 
 enum {
 	FIRST = 1 << 15,                /* ops of a launch before the first trial, and between two at least */
-	OPS_MOST = 256                  /* of a trial, for each group of a warp: who looks so many times alone must not come to the last one in it */
+	OPS_MOST = 256                  /* of a trial, for each group of a warp: a poll that ends after so many looks must not end in it */
 };
 
 /* A lane: where it was when it was looked at last, and its registers then. */
@@ -98,10 +98,8 @@ static bool reads_inside(struct emu_x *x, const struct emu_op *op)
 static bool is_ours(const struct emu_op *op)
 {
 	const struct ptx_stmt *s = op->stmt;
-	const struct ptx_operand *to = s && s->kind == STMT_INST && s->inst.nops ? &s->inst.ops[0] : NULL;
 
-	return to && (s->inserted || (to->kind == OP_SYM && to->sym && !strncmp(to->sym->name, "%__gsan_", 8))) &&
-	       (op->fn == emu_op_clock || computes(op));
+	return s && s->kind == STMT_INST && (s->inserted || emu_source_sets_ours(s)) && (op->fn == emu_op_clock || computes(op));
 }
 
 static bool is_harmless(struct emu_x *x, const struct emu_op *op)

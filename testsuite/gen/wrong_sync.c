@@ -589,5 +589,7 @@ static bool some_reach(struct wrong *w)
 	return true;
 }
 
-wrong_form *const wrong_hangs[] = {arrival_missing, phase_too_far, bytes_missing, crosswise, flag_unset, two_ids, two_ids, some_reach, some_reach};
+wrong_form *const wrong_hangs[] = {
+	arrival_missing, phase_too_far, bytes_missing, crosswise, flag_unset, two_ids, two_ids, some_reach, some_reach
+};
 const unsigned wrong_nhangs = sizeof wrong_hangs / sizeof *wrong_hangs;
