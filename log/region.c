@@ -122,6 +122,29 @@ bool log_clear(const struct log_way *w, CUdeviceptr region, const struct log_sha
 struct teller { const struct log_copy *log; const struct log_shape *shape; log_piece *to; void *arg; };
 struct piece { struct event_piece head; struct event_unit unit[REGION_PIECE_MAX]; };
 
+/* Its lanes have not stored their addresses. */
+static bool is_torn(const struct event_unit *u)
+{
+	const enum event_form form = event_form(event_kind_of(u));
+
+	if ((form != EVENT_FORM_ADDRESS && form != EVENT_FORM_CLOCKED) || !(event_by_lane(u) || event_once(u)))
+		return false;
+	for (uint32_t left = event_lanes(u); left; left &= left - 1)
+		if (event_address(u, event_first(left)))
+			return false;
+	return true;
+}
+
+static void cut_torn(struct event_unit *u, uint32_t units)
+{
+	uint32_t at = 0, last = 0, n;
+
+	for (; at < units && (n = event_units(u + at)) && n <= units - at; at += n)
+		last = at;
+	if (at && is_torn(u + last))
+		u[last] = (struct event_unit){{0}};
+}
+
 static void tell(const struct teller *t, uint32_t warp, const struct event_unit *first, const struct region_piece *at)
 {
 	const struct log_shape *s = t->shape;
@@ -139,6 +162,8 @@ static void tell(const struct teller *t, uint32_t warp, const struct event_unit 
 		.clock = at ? at->clock : b.clock, .timer = at ? at->timer : b.timer
 	};
 	memcpy(p.unit, first + skip, units * sizeof *first);
+	if (t->log->torn)
+		cut_torn(p.unit, units);
 	t->to(t->arg, &p.head);
 }
 

@@ -24,8 +24,9 @@ bool log_prepare(const struct log_way *, CUdeviceptr, const struct log_shape *, 
 /* Does a launch of that shape want that queue? */
 bool log_queue_suits(const struct log_shape *, const struct log_shape *queue);
 
-/* A log in the host's memory. */
-struct log_copy { struct event_unit *unit; uint32_t end; struct region_head head; };
+/* A log in the host's memory.  torn: the kernel did not end by itself, or has not ended; who takes the log sets it.  Lanes store a
+ * record's head first and their addresses last (probe/place.h): the last record of a piece that has none yet is left out. */
+struct log_copy { struct event_unit *unit; uint32_t end; struct region_head head; bool torn; };
 /* The launch is over.  False: a driver call failed, or there is no memory. */
 bool log_take(const struct log_way *, CUdeviceptr, const struct log_shape *, struct log_copy *);
 /* Makes what the launch has used zero again, up to a unit; but for its queue, if that is as it was (was_full: the region's pieces

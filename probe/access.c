@@ -92,12 +92,14 @@ static bool ranges(struct place *p, unsigned at, unsigned lanes, unsigned label)
 	if (rows)
 		find_row(p, lanes);
 	place_reserve(p, &r);
-	emit_put_address(e, &r);
+	emit(e, "mov.b64 " R "y, " R "v");
 	if (rows)
 		emit(e, "mov.b64 " R "v, %u", p->site->shape[1] * p->site->shape[2] / 8u);
 	else
 		place_value(p, 1, 64);
 	emit_put_word(e, &r, 0);
+	emit(e, "mov.b64 " R "v, " R "y");
+	emit_put_address(e, &r);
 	emit_label(e, label);
 	place_insert(p, false);
 	return p->ok;
@@ -246,11 +248,11 @@ bool probe_strong(struct place *p)
 		emit_poll(e, &r, place_group(p));
 	else
 		place_reserve(p, &r);
-	place_put_address(p, &r, (unsigned)at);
 	for (unsigned i = 0; made && i < p->stmt->inst.nops - 2u && i < 2; i++)
 		p->ok = p->ok && emit_value(e, i ? "y" : "w", place_operand(p, 2 + i), p->site->size * 8u);
 	if (words && writes && !made)
 		put_elements(p, &r, place_operand(p, 1), 0);
+	place_put_address(p, &r, (unsigned)at);
 	emit_label(e, label);
 	place_insert(p, false);
 	if (!reads || (p->site->does & EVENT_NO_RESULT && !made))

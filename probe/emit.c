@@ -78,19 +78,19 @@ static void put_line(struct emit *p, const char *line, size_t n)
 	}
 }
 
-/* Where the kernel's variables lie: struct region_places, by block 0. */
+/* Where the kernel's variables lie: struct region_places, by block 0; their number comes last. */
 static void put_variables(struct emit *p)
 {
 	if (!p->nvariables)
 		return;
 	emit(p, "setp.ne.u32 %%q, %%block, 0");
 	emit(p, "@%%q bra $__gsan_begun");
-	emit(p, "mov.u32 %%x, %%dynamic_smem_size");
-	emit(p, "st.global.v2.b32 [" R "base+%d], {%u, %%x}", 16 * REGION_PLACES, p->nvariables + 1);
 	for (uint32_t i = 0; i < p->nvariables; i++) {
 		emit(p, "mov.u32 %%x, %s", p->variable[i].name);
 		emit(p, "st.global.v2.b32 [" R "base+%d], {%u, %%x}", 16 * REGION_PLACES + 8 + 8 * (int)i, p->variable[i].number);
 	}
+	emit(p, "mov.u32 %%x, %%dynamic_smem_size");
+	emit(p, "st.global.v2.b32 [" R "base+%d], {%u, %%x}", 16 * REGION_PLACES, p->nvariables + 1);
 }
 
 /* A text of probe/text.h, in which PIECE stands for the units of a piece, which are 1 << SHIFT, QUEUE for where the

@@ -15,14 +15,24 @@ const struct ptx_operand *place_operand(const struct place *p, unsigned n)
 
 /* ---- text ------------------------------------------------------------------------------- */
 
+static void close_record(struct place *p)
+{
+	if (p->open)
+		place_put_address(p, &p->opened, p->open_at);
+	p->open = false;
+}
+
 /* What was emitted, for lanes that carry the instruction out: in front of it, or behind. */
 void place_insert(struct place *p, bool behind)
 {
 	struct module *t = p->to;
 	const struct ptx_inst *in = &p->stmt->inst;
-	const char *body = module_text(t);
-	unsigned label = t->e.labels;
+	const char *body;
+	unsigned label;
 
+	close_record(p);
+	body = module_text(t);
+	label = t->e.labels;
 	if (!*body)
 		return;
 	if (in->guarded && !p->guarded) {
@@ -108,7 +118,9 @@ struct emit_record place_open(struct place *p, enum event_kind kind, unsigned wo
 	if (event_form(kind) == EVENT_FORM_CLOCKED)
 		emit_clocks(&p->to->e, false);
 	place_reserve(p, &r);
-	place_put_address(p, &r, n);
+	p->open = true;
+	p->opened = r;
+	p->open_at = n;
 	return r;
 }
 

@@ -27,6 +27,9 @@ struct place {
 	bool group;                     /* the lanes that are at a record have to become a group */
 	bool ok;                        /* so far all operands could be had */
 	bool guarded;                   /* a copy of its guard is there */
+	bool open;                      /* the record that place_open() began lacks its address, which is operand open_at */
+	struct emit_record opened;
+	unsigned open_at;
 };
 
 /* NULL: it has not so many. */
@@ -44,7 +47,8 @@ void place_put_address(struct place *, const struct emit_record *, unsigned n);
 /* In front of a record with room of its own: is it the first one of its group? */
 bool place_group(struct place *);
 void place_reserve(struct place *, const struct emit_record *);
-/* A record in room of its own, in front of its instruction, with the address that operand n is, and its clocks, if any. */
+/* A record in room of its own, with the address that operand n is, and its clocks, if any.  The address is stored last of what
+ * comes in front of the instruction: a record without one is not whole (log/region.h). */
 struct emit_record place_open(struct place *, enum event_kind, unsigned words, unsigned n);
 /* As place_reserve(), of a record of each lane alone: with operands of its own also where a record has those of all. */
 void place_alone(struct place *, struct emit_record *);

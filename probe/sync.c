@@ -138,9 +138,9 @@ static void waited(struct place *p, enum event_kind kind)
 	emit(e, "mov.b32 " R "t, " R "t0");
 	p->group = true;
 	place_reserve(p, &r);
-	place_put_address(p, &r, 1);
 	place_value(p, 2, 64);
 	emit_put_word(e, &r, 0);
+	place_put_address(p, &r, 1);
 	emit(e, "mov.b32 " R "c, " R "a");
 	emit(e, "mov.b32 " R "t, " R "b");
 	emit_put_behind(e, &r);

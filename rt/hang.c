@@ -227,6 +227,7 @@ static struct log_stand *look(struct rt_launch *l, const struct log_fill *fill, 
 	struct log_stand *s = NULL;
 	bool ok = w && log_take(w, l->memory.at, &l->shape, &c);
 
+	c.torn = true;
 	if (w)
 		rt_way_end(RT_WAY_TAKE);
 	if (ok && !c.head.lost)

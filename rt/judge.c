@@ -436,6 +436,7 @@ static bool take(struct rt_launch *l, struct log_copy *c)
 	if (!w)
 		return false;
 	ok = log_take(w, l->memory.at, &l->shape, c);
+	c->torn = l->failed;
 	if (ok)
 		give_back(w, l, c->end);
 	else
