@@ -214,6 +214,7 @@ struct rt_func {
 	signed char chosen;             /* by launch_kernel: 1, 0; -1: not asked yet */
 	uint32_t cluster[3];            /* of its own, or 0; as it was when so many attributes had been set, and one; 0: not asked yet */
 	uint64_t cluster_as_of;
+	uint64_t logged;                /* bytes, for each of a launch's warps: the most so far; 0: none is over; atomic */
 	struct rt_func *next;
 };
 

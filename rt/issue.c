@@ -13,6 +13,7 @@
 #include "rt/touch.h"
 
 enum {
+	FIRST_TIMES = 4, FIRST_SHARE = 4,       /* of a kernel that nobody has seen yet: so many times what it needs, of so large a part */
 	WAIT_FOR_MEMORY_MS = 10000,
 	MANY = 1024, WAIT_FOR_MANY_MS = 5       /* launches under way, as many as a driver keeps; then memory may come back as fast as more is had */
 };
@@ -71,7 +72,7 @@ static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 
 		may_come = rt_judge_done() + 1 < number;
 		w = rt_way_begin(RT_WAY_TAKE);
-		got = w && rt_memory_get(w, need, m);
+		got = w && rt_memory_get(w, need, true, m);
 		if (w)
 			rt_way_end(RT_WAY_TAKE);
 		if (got)
@@ -80,6 +81,44 @@ static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 		nap(tries++);
 	}
 	return false;
+}
+
+/* Of a kernel that nobody has seen yet. */
+static bool find_for_first(uint64_t need, struct rt_memory *m)
+{
+	const uint64_t all = rt_memory_most(), most = FIRST_TIMES * need < all / FIRST_SHARE ? FIRST_TIMES * need : all / FIRST_SHARE;
+	const struct log_way *w;
+	bool got;
+
+	if (most <= need)
+		return false;
+	if (rt_memory_spare(most, m))
+		return true;
+	w = rt_way_begin(RT_WAY_TAKE);
+	got = w && rt_memory_get(w, most, false, m);
+	if (w)
+		rt_way_end(RT_WAY_TAKE);
+	return got;
+}
+
+/* As much as the kernel has logged before, and a little more: a region that fills is emptied to the host, which judges it alone. */
+static bool find_enough(const struct rt_launch *l, uint64_t need, struct rt_memory *m)
+{
+	const uint64_t logged = __atomic_load_n(&l->func->logged, __ATOMIC_ACQUIRE) * log_warps(&l->shape), more = logged + logged / 8;
+
+	if (!logged && find_for_first(need, m))
+		return true;
+	if (more > need && more <= rt_memory_most() / 2 && more <= LOG_MOST && find_memory(more, l->number, m))
+		return true;
+	return find_memory(need, l->number, m);
+}
+
+void rt_issue_learn(const struct rt_launch *l, uint32_t next)
+{
+	const uint64_t logged = (uint64_t)next * sizeof(struct event_unit) / log_warps(&l->shape) + 1;
+
+	if (next < REGION_OVER && logged > __atomic_load_n(&l->func->logged, __ATOMIC_ACQUIRE))
+		__atomic_store_n(&l->func->logged, logged, __ATOMIC_RELEASE);
 }
 
 /* Writes what the region begins with, before the launch. */
@@ -104,7 +143,7 @@ static bool prepare(const struct rt_issue *i, struct rt_launch *l, struct region
 				    rt_judge_drains() ? rt_lanes() : 0);
 	bool ok;
 
-	if (need > LOG_MOST || !find_memory(need, l->number, &l->memory)) {
+	if (need > LOG_MOST || !find_enough(l, need, &l->memory)) {
 		rt_judge_unwatched("there is no memory for its log");
 		return false;
 	}

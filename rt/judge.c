@@ -438,6 +438,8 @@ static bool take(struct rt_launch *l, struct log_copy *c)
 	ok = log_take(w, l->memory.at, &l->shape, c);
 	c->torn = l->failed;
 	if (ok)
+		rt_issue_learn(l, c->head.next);
+	if (ok)
 		give_back(w, l, c->end);
 	else
 		rt_memory_lose(&l->memory);

@@ -70,9 +70,11 @@ const struct log_way *rt_way_to_drain(void);    /* for log_drain_begin(), withou
 
 uint64_t rt_lanes(void);                /* that the device can hold */
 /* Memory for a launch's log, of at least so many bytes, all zero but for what log_prepare() writes and a queue; with RT_WAY_TAKE.
- * queue: the shape of the launch whose it is; of none at first.  False: there is none now. */
+ * queue: the shape of the launch whose it is; of none at first.  must: such as is spare is given back for it.  False: there is
+ * none now. */
 struct rt_memory { CUdeviceptr at; uint64_t bytes; struct log_shape queue; struct rt_slab *slab; };
-bool rt_memory_get(const struct log_way *, uint64_t bytes, struct rt_memory *);
+bool rt_memory_get(const struct log_way *, uint64_t bytes, bool must, struct rt_memory *);
+uint64_t rt_memory_most(void);          /* bytes, of all together */
 bool rt_memory_spare(uint64_t bytes, struct rt_memory *);       /* such as was given back; without being on a way */
 void rt_memory_put(const struct rt_memory *);           /* as it was */
 void rt_memory_lose(const struct rt_memory *);          /* of a launch that may go on */
@@ -177,6 +179,7 @@ struct rt_issue {
 struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *);
 /* Of a launch that nobody watches. */
 struct region_launch rt_issue_nowhere(void);
+void rt_issue_learn(const struct rt_launch *, uint32_t next);   /* it is over; next: of its region's head */
 uint32_t rt_issue_count(struct rt_func *, CUcontext); /* it was launched, for the n-th time */
 void *rt_param_buffer(void **extra, size_t *size);     /* that of `extra`, or NULL */
 

@@ -166,6 +166,7 @@ static struct rt_question question_of(struct rt_launch *l, const struct rt_verdi
 	memcpy(head + REGION_PLACES, &s->places, sizeof s->places);
 	rt_screen_places(l, head);
 	l->large = rt_part_is_large(s->head.next);
+	rt_issue_learn(l, s->head.next);
 	q.log = log_of(l, &s->block, s->head.next);
 	q.log.unit = (const struct event_unit *)(uintptr_t)l->memory.at;
 	q.places = places_of(l, v);
