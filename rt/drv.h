@@ -215,6 +215,7 @@ struct rt_func {
 	uint32_t cluster[3];            /* of its own, or 0; as it was when so many attributes had been set, and one; 0: not asked yet */
 	uint64_t cluster_as_of;
 	uint64_t logged;                /* bytes, for each of a launch's warps: the most so far; 0: none is over; atomic */
+	uint64_t began;                 /* ms: when the first one was issued; 0: none was; atomic */
 	struct rt_func *next;
 };
 

@@ -13,7 +13,9 @@
 #include "rt/touch.h"
 
 enum {
-	FIRST_TIMES = 4, FIRST_SHARE = 4,       /* of a kernel that nobody has seen yet: so many times what it needs, of so large a part */
+	FIRST_TIMES = 4, FIRST_SHARE = 4,       /* a kernel's first launch: so many times what it needs, of so large a part; and others */
+	WAIT_FOR_FIRST_MS = 20,                 /* wait for it, until so long after it was issued, that need */
+	LARGE = 1 << 28,                        /* so many bytes */
 	WAIT_FOR_MEMORY_MS = 10000,
 	MANY = 1024, WAIT_FOR_MANY_MS = 5       /* launches under way, as many as a driver keeps; then memory may come back as fast as more is had */
 };
@@ -83,7 +85,6 @@ static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 	return false;
 }
 
-/* Of a kernel that nobody has seen yet. */
 static bool find_for_first(uint64_t need, struct rt_memory *m)
 {
 	const uint64_t all = rt_memory_most(), most = FIRST_TIMES * need < all / FIRST_SHARE ? FIRST_TIMES * need : all / FIRST_SHARE;
@@ -101,12 +102,24 @@ static bool find_for_first(uint64_t need, struct rt_memory *m)
 	return got;
 }
 
+/* What its kernel has logged before, or, where nobody has seen that yet, 0. */
+static uint64_t has_logged(const struct rt_launch *l, uint64_t need)
+{
+	const uint64_t began = __atomic_load_n(&l->func->began, __ATOMIC_ACQUIRE);
+	uint64_t logged;
+
+	while (!(logged = __atomic_load_n(&l->func->logged, __ATOMIC_ACQUIRE)) && began && need >= LARGE &&
+	       rt_now_ms() - began < WAIT_FOR_FIRST_MS)
+		nap(0);
+	return logged * log_warps(&l->shape);
+}
+
 /* As much as the kernel has logged before, and a little more: a region that fills is emptied to the host, which judges it alone. */
 static bool find_enough(const struct rt_launch *l, uint64_t need, struct rt_memory *m)
 {
-	const uint64_t logged = __atomic_load_n(&l->func->logged, __ATOMIC_ACQUIRE) * log_warps(&l->shape), more = logged + logged / 8;
+	uint64_t logged = has_logged(l, need), more = logged + logged / 8;
 
-	if (!logged && find_for_first(need, m))
+	if (!logged && !__atomic_exchange_n(&l->func->began, rt_now_ms(), __ATOMIC_ACQ_REL) && find_for_first(need, m))
 		return true;
 	if (more > need && more <= rt_memory_most() / 2 && more <= LOG_MOST && find_memory(more, l->number, m))
 		return true;

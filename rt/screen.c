@@ -145,7 +145,8 @@ static void tell_left(const struct rt_launch *l, const char *why)
 bool rt_screen_may_ask(const struct rt_launch *l, const struct rt_verdict *v)
 {
 	if (rt_screen_is_on() && l->full)
-		tell_left(l, "its log was larger than its region");
+		rt_verbose(2, "a launch of %s is left to the host: its log is larger than its region of %llu MiB", rt_demangle(l->func->name),
+			   (unsigned long long)(l->memory.bytes >> 20));
 	return rt_screen_is_on() && !rt_keeps() && !rt_deed_is_walked(l->deed) && !l->running && may_be_clear(l, v);
 }
 

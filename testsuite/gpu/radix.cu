@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A right program: CUB sorts four million pairs, and scans and reduces what
+/* A right program: CUB sorts 131,072 pairs, and scans and reduces what
  * comes out; its kernels look back over blocks by themselves. */
 #include <algorithm>
 #include <cub/cub.cuh>
@@ -8,7 +8,7 @@
 
 int main()
 {
-	const int n = 1 << 22;
+	const int n = 1 << 17;
 	std::vector<unsigned> keys(n);
 	std::vector<int> values(n);
 	uint32_t seed = 7;
