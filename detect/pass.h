@@ -289,6 +289,8 @@ SCREEN_HELPER const struct event_map *screen_map(const struct screen *s, uint64_
 
 /* global.c: what a record does in global memory.  at: where it is; u: a copy of its first unit. */
 SCREEN_PASS void screen_touch(const struct screen *, const struct event_unit *u, const struct event_unit *at, uint32_t piece, bool writes);
+/* screen.c: is what a record does in shared memory within its variables?  Against its block if not; as screen_touch(). */
+SCREEN_PASS void screen_hold(const struct screen *, const struct event_unit *u, const struct event_unit *at, uint32_t block);
 /* order.c: a block, by itself. */
 SCREEN_PASS void screen_order(const struct screen *, uint32_t block);
 

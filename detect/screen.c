@@ -45,6 +45,23 @@ static struct screen_span span_of(const struct event_sites *all, const struct ev
 	return span;
 }
 
+static void add_reach(struct screen_reach *to, const struct screen_access *a, uint32_t traits)
+{
+	if (!(a->traits & traits))
+		return;
+	to->from = a->offset < to->from ? a->offset : to->from;
+	to->to = a->offset + a->bytes > to->to ? a->offset + a->bytes : to->to;
+}
+
+static void find_reach(struct screen_site *site, const struct screen_access *all)
+{
+	site->shared = site->global = (struct screen_reach){INT32_MAX, INT32_MIN};
+	for (uint32_t i = 0; i < site->n; i++) {
+		add_reach(&site->shared, &all[i], TRAIT_SHARED_READ | TRAIT_SHARED_WRITE);
+		add_reach(&site->global, &all[i], TRAIT_GLOBAL_READ | TRAIT_GLOBAL_WRITE);
+	}
+}
+
 void screen_table(struct screen_table *t, const struct event_sites *all)
 {
 	uint32_t n = 0;
@@ -71,6 +88,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 		}
 		t->site[i].n = n - t->site[i].first;
 		t->site[i].one = t->access[t->site[i].first];
+		find_reach(&t->site[i], t->access + t->site[i].first);
 	}
 }
 
@@ -242,12 +260,52 @@ SCREEN_PASS static void check_record(const struct screen *s, const struct event_
  * the streams of rows. */
 SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool writes)
 {
-	/* What a twin does in global memory is known, but not whether the one that it is like keeps to its variables and blocks. */
-	if (s->twins && !(s->has[piece] & (writes ? SCREEN_WRITES : SCREEN_READS)) && (writes || s->closer || !(s->table.wall || s->ground.n)))
+	/* The pass for reads looks at all addresses of global memory (walk_piece). */
+	uint32_t wanted = writes ? SCREEN_WRITES : SCREEN_READS | (!s->closer && s->ground.n ? SCREEN_WRITES : 0);
+
+	if (s->twins && !(s->has[piece] & wanted))
 		return false;
 	if (piece >= s->log.blocks * s->log.warps && head_of(s, piece)->magic != EVENT_MAGIC)
 		return false;
 	return s->closer || !writes || !s->log.shared || s->form || !led_by_row(s, piece);
+}
+
+/* ---- the lowest and the highest address of a record's lanes ------------------------------------------------------------- */
+
+struct lane_span { uint64_t low, high; };
+
+SCREEN_HELPER void add_address(struct lane_span *s, uint64_t address)
+{
+	s->low = address < s->low ? address : s->low;
+	s->high = address > s->high ? address : s->high;
+}
+
+/* mask: what counts of an address. */
+SCREEN_PASS static struct lane_span span_of_lanes(const struct event_unit *u, const struct event_unit *at, uint64_t mask)
+{
+	uint32_t lanes = event_lanes(u), n = event_count(lanes), last = EVENT_LANES - 1;
+	struct lane_span s = {UINT64_MAX, 0};
+
+	if (event_narrow(u)) {
+		for (uint32_t i = 0; i < n; i += 4) {
+			const struct event_unit four = *++at;
+
+			for (uint32_t k = 0; k < 4 && i + k < n; k++) {
+				const uint32_t address = four.w[k];
+
+				add_address(&s, address & mask);
+			}
+		}
+	} else if (event_by_lane(u)) {
+		for (uint32_t i = 0; i < n; i++)
+			add_address(&s, event_nth_address(at, i) & mask);
+	} else {
+		while (!(lanes >> last & 1))
+			last--;
+		add_address(&s, event_base(u) & mask);
+		add_address(&s, (event_base(u) & mask) + (uint64_t)((int64_t)event_step(u) * (last - event_first(lanes))));
+	}
+	return s;
 }
 
 /* ---- the bounds of variables ----------------------------------------------------------------------------------- */
@@ -255,6 +313,12 @@ SCREEN_PASS static bool is_seen(const struct screen *s, uint32_t piece, bool wri
 SCREEN_HELPER bool is_within(const struct screen_wall *w, uint64_t from, uint64_t to)
 {
 	return (from >= w->from[0] && to <= w->to[0]) || (from >= w->from[1] && to <= w->to[1]);
+}
+
+/* There is no variable that the address is known to be derived from. */
+SCREEN_HELPER bool is_no_wall(const struct screen_wall *w)
+{
+	return !w->from[0] && w->to[0] == UINT32_MAX;
 }
 
 SCREEN_HELPER const struct screen_wall *wall_of(const struct screen *s, const struct event_unit *u, enum event_address_of which)
@@ -302,6 +366,21 @@ SCREEN_PASS static bool lanes_are_held(const struct screen *s, const struct even
 	return fine;
 }
 
+/* All that the record does at once, as if it reached from its lowest byte to its highest one; where that is not within a wall
+ * each access may be. */
+SCREEN_PASS static bool access_is_held(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+{
+	const struct screen_wall w = *wall_of(s, u, EVENT_OF_AT);
+	const struct screen_reach reach = s->table.site[event_site_of(u)].shared;
+	struct lane_span span;
+
+	if (reach.from >= reach.to || is_no_wall(&w))
+		return true;
+	span = span_of_lanes(u, at, event_offset(UINT64_MAX));
+	return ((int64_t)span.low + reach.from >= 0 &&
+		is_within(&w, (uint64_t)((int64_t)span.low + reach.from), (uint64_t)((int64_t)span.high + reach.to))) || lanes_are_held(s, u, at);
+}
+
 SCREEN_PASS static bool copy_is_held(const struct screen *s, const struct event_unit *at)
 {
 	const struct event_site *site = &s->table.all[event_site_of(at)];
@@ -345,13 +424,13 @@ SCREEN_PASS static bool product_is_held(const struct screen *s, const struct eve
 }
 
 /* Of what this screen looks at: accesses, operations on mbarriers, copies and products. */
-SCREEN_PASS static void check_walls(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block)
+SCREEN_PASS void screen_hold(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block)
 {
 	uint32_t kind = event_kind_of(u);
 	bool fine = true;
 
 	if (kind == EVENT_ACCESS)
-		fine = !(s->table.traits[event_site_of(u)] & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE)) || lanes_are_held(s, u, at);
+		fine = access_is_held(s, u, at);
 	else if (kind >= EVENT_MBAR_INIT && kind <= EVENT_MBAR_COPIES)
 		for (uint32_t left = event_lanes(u); left; left &= left - 1)
 			fine = fine && is_held(s, u, EVENT_OF_AT, event_address(at, event_first(left)), 8);
@@ -405,6 +484,18 @@ SCREEN_PASS static bool lanes_are_there(const struct screen *s, const struct eve
 	return last < base ? are_there(s, u, last, base) : are_there(s, u, base, last);
 }
 
+/* As access_is_held(). */
+SCREEN_PASS static bool access_is_there(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+{
+	const struct screen_reach reach = s->table.site[event_site_of(u)].global;
+	struct lane_span span;
+
+	if (reach.from >= reach.to)
+		return true;
+	span = span_of_lanes(u, at, EVENT_ADDRESS);
+	return is_there(s, span.low + (uint64_t)(int64_t)reach.from, span.high + (uint64_t)(int64_t)reach.to) || lanes_are_there(s, u, at);
+}
+
 SCREEN_PASS static bool copy_is_there(const struct screen *s, const struct event_unit *at)
 {
 	const struct event_site *site = &s->table.all[event_site_of(at)];
@@ -442,7 +533,7 @@ SCREEN_PASS static void check_ground(const struct screen *s, const struct event_
 	bool fine = true;
 
 	if (kind == EVENT_ACCESS)
-		fine = lanes_are_there(s, u, at);
+		fine = access_is_there(s, u, at);
 	else if (kind == EVENT_CP_ASYNC)
 		for (uint32_t left = event_lanes(u); left; left &= left - 1)
 			fine = fine && copy_from_is_there(s, at, event_first(left));
@@ -466,8 +557,9 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 	while (next_record(s, &at, &u, &where)) {
 		if (checks)
 			check_record(s, &u, led);
-		if (!writes && !s->closer && s->table.wall)
-			check_walls(s, &u, where, block_of(s, piece));
+		/* screen_order looks at what it is for. */
+		if (!writes && !s->closer && s->table.wall && !s->form)
+			screen_hold(s, &u, where, block_of(s, piece));
 		if (!writes && !s->closer && s->ground.n)
 			check_ground(s, &u, where, block_of(s, piece));
 		screen_touch(s, &u, where, piece, writes);

@@ -69,8 +69,11 @@ enum { SCREEN_NOTED = 1 << 20 };
  * at cells of the smallest access, of at most 1 << SCREEN_FINE bytes. */
 enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCREEN_LINE), SCREEN_PAGES = 1 << 13, SCREEN_FINE = 4 };
 
-/* Of a site: its first access, and how many there are from `first` on. */
-struct screen_site { uint32_t first, n; struct screen_access one; };
+/* How far accesses reach, counted from the address that their record has; from > to: there are none. */
+struct screen_reach { int32_t from, to; };
+
+/* Of a site: its first access, and how many there are from `first` on; those in shared memory, and in global memory, together. */
+struct screen_site { uint32_t first, n; struct screen_access one; struct screen_reach shared, global; };
 
 /* How far the descriptors of a record's products begin behind the first one's, in their units of 16 bytes: least and
  * most, of A and of B; known: they are of one shape. */

@@ -13,7 +13,7 @@
 #include "rt/touch.h"
 
 enum {
-	FIRST_TIMES = 4, FIRST_SHARE = 4,       /* a kernel's first launch: so many times what it needs, of so large a part; and others */
+	FIRST_TIMES = 16, FIRST_SHARE = 4,       /* a kernel's first launch: so many times what it needs, of so large a part; and others */
 	WAIT_FOR_FIRST_MS = 20,                 /* wait for it, until so long after it was issued, that need */
 	LARGE = 1 << 28,                        /* so many bytes */
 	WAIT_FOR_MEMORY_MS = 10000,

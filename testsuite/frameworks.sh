@@ -46,7 +46,7 @@ both()
 	has err "GSan: 0 findings; "
 }
 
-if there numba.cuda 'gpu emu' numba; then
+if there numba.cuda.cudaimpl 'gpu emu' numba; then
 	both "data race" numba_kernel.py 's[i] = a[i]' 'b[i] = s[255 - i]' "cuda.syncthreads() (Numba) between"
 fi
 if there cupy gpu cupy; then
