@@ -53,13 +53,26 @@ static void add_reach(struct screen_reach *to, const struct screen_access *a, ui
 	to->to = a->offset + a->bytes > to->to ? a->offset + a->bytes : to->to;
 }
 
-static void find_reach(struct screen_site *site, const struct screen_access *all)
+/* What the k-th access of a site does. */
+static struct screen_access access_of(const struct event_sites *all, const struct event_site *s, uint32_t k)
 {
-	site->shared = site->global = (struct screen_reach){INT32_MAX, INT32_MIN};
-	for (uint32_t i = 0; i < site->n; i++) {
-		add_reach(&site->shared, &all[i], TRAIT_SHARED_READ | TRAIT_SHARED_WRITE);
-		add_reach(&site->global, &all[i], TRAIT_GLOBAL_READ | TRAIT_GLOBAL_WRITE);
+	const struct event_run *r = s->nrun ? &all->run[s->run + k] : NULL;
+	const struct event_site *of = r ? &all->site[r->site] : s;
+
+	return (struct screen_access){r ? r->offset : 0, (uint16_t)(of->size * of->count), traits(of)};
+}
+
+/* Of those of its accesses that have one of these traits. */
+static struct screen_reach reach_of(const struct event_sites *all, const struct event_site *s, uint32_t traits)
+{
+	struct screen_reach reach = {INT32_MAX, INT32_MIN};
+
+	for (uint32_t k = 0; k < (s->nrun ? s->nrun : 1); k++) {
+		const struct screen_access a = access_of(all, s, k);
+
+		add_reach(&reach, &a, traits);
 	}
+	return reach;
 }
 
 void screen_table(struct screen_table *t, const struct event_sites *all)
@@ -79,7 +92,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 			const struct event_run *r = s->nrun ? &all->run[s->run + k] : NULL;
 			const struct event_site *of = r ? &all->site[r->site] : s;
 
-			t->access[n] = (struct screen_access){r ? r->offset : 0, (uint16_t)(of->size * of->count), traits(of)};
+			t->access[n] = access_of(all, s, k);
 			t->traits[i] |= t->access[n++].traits;
 			while ((traits(of) & (TRAIT_SHARED_READ | TRAIT_SHARED_WRITE) || of->kind == EVENT_CP_ASYNC) && of->size < 1u << t->shift)
 				t->shift--;
@@ -88,7 +101,7 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 		}
 		t->site[i].n = n - t->site[i].first;
 		t->site[i].one = t->access[t->site[i].first];
-		find_reach(&t->site[i], t->access + t->site[i].first);
+		t->site[i].global = reach_of(all, s, TRAIT_GLOBAL_READ | TRAIT_GLOBAL_WRITE);
 	}
 }
 
@@ -116,7 +129,7 @@ static const struct event_place *find_place(const struct screen_places *p, uint3
 	return NULL;
 }
 
-static const struct screen_wall no_wall = {{0, 0}, {UINT32_MAX, 0}};
+static const struct screen_wall no_wall = {{0, 0}, {UINT32_MAX, 0}, 0, UINT32_MAX};
 
 /* Rows of one address, from the i-th on; returns how many there are.  Of more than two apart nothing is within. */
 static uint32_t make_wall(struct screen_wall *w, const struct event_sites *all, uint32_t i, const struct screen_places *places)
@@ -140,6 +153,22 @@ static uint32_t make_wall(struct screen_wall *w, const struct event_sites *all, 
 	return k - i;
 }
 
+/* From the larger one of its ranges. */
+static void find_room(struct screen_wall *w, struct screen_reach reach)
+{
+	unsigned k = w->to[1] - w->from[1] > w->to[0] - w->from[0];
+	int64_t least = (int64_t)w->from[k] - reach.from, most = (int64_t)w->to[k] - reach.to;
+
+	w->least = 0;
+	w->most = UINT32_MAX;
+	if (reach.from >= reach.to || !memcmp(w, &no_wall, sizeof *w))
+		return;
+	w->least = least < 0 ? 0 : (uint32_t)least;
+	w->most = most < 0 ? 0 : (uint32_t)most;
+	if (most < 0)                   /* nothing is */
+		w->least = 1;
+}
+
 /* A run's accesses have one base, and so one wall; where they have not nothing is within. */
 void screen_walls(struct screen_wall *w, const struct event_sites *all, const struct screen_places *places)
 {
@@ -160,6 +189,8 @@ void screen_walls(struct screen_wall *w, const struct event_sites *all, const st
 					memset(run, 0, sizeof *run);
 			}
 		}
+	for (uint32_t i = 0; i < all->nsites; i++)
+		find_room(&w[SCREEN_ADDRESSES * i + EVENT_OF_AT], reach_of(all, &all->site[i], TRAIT_SHARED_READ | TRAIT_SHARED_WRITE));
 }
 
 /* ---- pieces -------------------------------------------------------------------------------------------- */
@@ -315,12 +346,6 @@ SCREEN_HELPER bool is_within(const struct screen_wall *w, uint64_t from, uint64_
 	return (from >= w->from[0] && to <= w->to[0]) || (from >= w->from[1] && to <= w->to[1]);
 }
 
-/* There is no variable that the address is known to be derived from. */
-SCREEN_HELPER bool is_no_wall(const struct screen_wall *w)
-{
-	return !w->from[0] && w->to[0] == UINT32_MAX;
-}
-
 SCREEN_HELPER const struct screen_wall *wall_of(const struct screen *s, const struct event_unit *u, enum event_address_of which)
 {
 	return &s->table.wall[SCREEN_ADDRESSES * event_site_of(u) + (uint32_t)which];
@@ -366,19 +391,17 @@ SCREEN_PASS static bool lanes_are_held(const struct screen *s, const struct even
 	return fine;
 }
 
-/* All that the record does at once, as if it reached from its lowest byte to its highest one; where that is not within a wall
- * each access may be. */
+/* All that the record does at once; where that is not within each access may be. */
 SCREEN_PASS static bool access_is_held(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
 {
-	const struct screen_wall w = *wall_of(s, u, EVENT_OF_AT);
-	const struct screen_reach reach = s->table.site[event_site_of(u)].shared;
+	const struct screen_wall *w = wall_of(s, u, EVENT_OF_AT);
+	const uint32_t least = w->least, most = w->most;
 	struct lane_span span;
 
-	if (reach.from >= reach.to || is_no_wall(&w))
+	if (!least && most == UINT32_MAX)
 		return true;
 	span = span_of_lanes(u, at, event_offset(UINT64_MAX));
-	return ((int64_t)span.low + reach.from >= 0 &&
-		is_within(&w, (uint64_t)((int64_t)span.low + reach.from), (uint64_t)((int64_t)span.high + reach.to))) || lanes_are_held(s, u, at);
+	return (span.low >= least && span.high <= most) || lanes_are_held(s, u, at);
 }
 
 SCREEN_PASS static bool copy_is_held(const struct screen *s, const struct event_unit *at)
@@ -484,8 +507,26 @@ SCREEN_PASS static bool lanes_are_there(const struct screen *s, const struct eve
 	return last < base ? are_there(s, u, last, base) : are_there(s, u, base, last);
 }
 
+/* Where there is surely no gap: around what was looked for last. */
+struct firm { uint64_t from, to; };
+
+SCREEN_HELPER bool is_firm(const struct screen *s, struct firm *firm, uint64_t from, uint64_t to)
+{
+	const struct ground_gap *gap = s->ground.gap;
+	uint32_t n = s->ground.n, i;
+
+	if (from >= firm->from && to <= firm->to)
+		return true;
+	i = ground_first(gap, n, from);
+	if (i < n && gap[i].from < to)
+		return false;
+	firm->from = i ? gap[i - 1].to : 0;
+	firm->to = i < n ? gap[i].from : UINT64_MAX;
+	return true;
+}
+
 /* As access_is_held(). */
-SCREEN_PASS static bool access_is_there(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
+SCREEN_PASS static bool access_is_there(const struct screen *s, const struct event_unit *u, const struct event_unit *at, struct firm *firm)
 {
 	const struct screen_reach reach = s->table.site[event_site_of(u)].global;
 	struct lane_span span;
@@ -493,7 +534,7 @@ SCREEN_PASS static bool access_is_there(const struct screen *s, const struct eve
 	if (reach.from >= reach.to)
 		return true;
 	span = span_of_lanes(u, at, EVENT_ADDRESS);
-	return is_there(s, span.low + (uint64_t)(int64_t)reach.from, span.high + (uint64_t)(int64_t)reach.to) || lanes_are_there(s, u, at);
+	return is_firm(s, firm, span.low + (uint64_t)(int64_t)reach.from, span.high + (uint64_t)(int64_t)reach.to) || lanes_are_there(s, u, at);
 }
 
 SCREEN_PASS static bool copy_is_there(const struct screen *s, const struct event_unit *at)
@@ -527,13 +568,13 @@ SCREEN_PASS static bool copy_from_is_there(const struct screen *s, const struct 
 }
 
 /* Of what this screen looks at: accesses and copies. */
-SCREEN_PASS static void check_ground(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block)
+SCREEN_PASS static void check_ground(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block, struct firm *firm)
 {
 	uint32_t kind = event_kind_of(u);
 	bool fine = true;
 
 	if (kind == EVENT_ACCESS)
-		fine = access_is_there(s, u, at);
+		fine = access_is_there(s, u, at, firm);
 	else if (kind == EVENT_CP_ASYNC)
 		for (uint32_t left = event_lanes(u); left; left &= left - 1)
 			fine = fine && copy_from_is_there(s, at, event_first(left));
@@ -547,11 +588,14 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 {
 	struct at at = begin_of(s, piece);
 	const struct event_unit *where;
+	struct firm firm = {1, 0};
 	struct event_unit u;
 	bool led, checks;
+	uint32_t block;
 
 	if (!is_seen(s, piece, writes))
 		return;
+	block = block_of(s, piece);
 	led = led_by_row(s, piece);
 	checks = writes && !s->closer && !(s->form && led);
 	while (next_record(s, &at, &u, &where)) {
@@ -559,9 +603,9 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 			check_record(s, &u, led);
 		/* screen_order looks at what it is for. */
 		if (!writes && !s->closer && s->table.wall && !s->form)
-			screen_hold(s, &u, where, block_of(s, piece));
+			screen_hold(s, &u, where, block);
 		if (!writes && !s->closer && s->ground.n)
-			check_ground(s, &u, where, block_of(s, piece));
+			check_ground(s, &u, where, block, &firm);
 		screen_touch(s, &u, where, piece, writes);
 	}
 }

@@ -72,16 +72,17 @@ enum { SCREEN_LINE = 7, SCREEN_PAGE = 21, SCREEN_LINES = 1 << (SCREEN_PAGE - SCR
 /* How far accesses reach, counted from the address that their record has; from > to: there are none. */
 struct screen_reach { int32_t from, to; };
 
-/* Of a site: its first access, and how many there are from `first` on; those in shared memory, and in global memory, together. */
-struct screen_site { uint32_t first, n; struct screen_access one; struct screen_reach shared, global; };
+/* Of a site: its first access, and how many there are from `first` on; those in global memory together. */
+struct screen_site { uint32_t first, n; struct screen_access one; struct screen_reach global; };
 
 /* How far the descriptors of a record's products begin behind the first one's, in their units of 16 bytes: least and
  * most, of A and of B; known: they are of one shape. */
 struct screen_span { int16_t a[2], b[2]; bool known; };
 
 /* Where an address of a site may lie in a block's memory: in one of two ranges.  Of a site there is one for each of its
- * addresses (enum event_address_of). */
-struct screen_wall { uint32_t from[2], to[2]; };
+ * addresses (enum event_address_of).  least, most: of an access all is within if its record's addresses are between these, and
+ * maybe if not; 0 and UINT32_MAX: whatever they are. */
+struct screen_wall { uint32_t from[2], to[2], least, most; };
 enum { SCREEN_ADDRESSES = EVENT_OF_MBAR + 1 };
 
 /* Where variables of shared memory lie in the launch; blocks of global memory, as the detector is told of them. */
