@@ -11,14 +11,15 @@ go 3 "" whole use:0 load gate:0 run:_Z4ringPi incomplete open:0 sync incomplete
 go 3 "" use:0 load run:_Z4ringPi sync incomplete
 has out "incomplete: 1"         # two instructions that are not modelled
 
+# With little memory a first launch has no more than it needs.
 # A region that fills is emptied while the kernel runs: the first access of the race is
 # in a piece that was taken out, the second one comes at the end.
-go 66 "" whole use:0 load fill:50000 race:0 sync incomplete
+go 66 log_mb=4 whole use:0 load fill:50000 race:0 sync incomplete
 has out "it waited for a piece"
 count 1 "WARNING: GSan"
 has out "incomplete: 0"
 # ... and those of several streams at once, which nothing orders: what they fill is one place.
-go 66 "" use:0 load stream fill:50000 run:_Z4ringPi stream fill:50000 race:0 null fill:50000 race:2 sync
+go 66 log_mb=4 use:0 load stream fill:50000 run:_Z4ringPi stream fill:50000 race:0 null fill:50000 race:2 sync
 [ "$(grep -c "it waited for a piece" out)" = 3 ] || fail "three regions: $(cat out)"
 count 3 "WARNING: GSan"
 count 1 "WARNING: GSan: stream race"
@@ -26,28 +27,28 @@ hasnt err "judged to"
 
 # Lanes that get no piece in time, since others keep all that there are, are not kept
 # waiting: the launch is judged as far as it was logged.
-go 66 "" whole use:0 load early lanes:32 wide:40 race:0 sync incomplete
+go 66 log_mb=4 whole use:0 load early lanes:32 wide:40 race:0 sync incomplete
 has out "it waited for a piece"
 count 1 "WARNING: GSan"
 has err "; 1 launch that was not judged to its end"
 has out "incomplete: 1"
 # Nothing can be read while the kernel runs.
-go 66 "" use:0 load early fill:50000 deaf race:0 sync
+go 66 log_mb=4 use:0 load early fill:50000 deaf race:0 sync
 count 1 "WARNING: GSan"
 has err "; 1 launch that was not judged to its end"
 hasnt err "lost"
 # What is behind the cut is not known.
-go 3 "" use:0 load fill:50000 deaf race:0 sync
+go 3 log_mb=4 use:0 load fill:50000 deaf race:0 sync
 has err "GSan: 0 findings; 1 launch"
 has err "; 1 launch that was not judged to its end"
 # The launch behind it has a region as any other.
-go 66 "" use:0 load fill:50000 deaf run:_Z4ringPi race:0 sync
+go 66 log_mb=4 use:0 load fill:50000 deaf run:_Z4ringPi race:0 sync
 has err "GSan: 1 finding; 2 launches"
 # Nobody is there to read: the threads are made in this order, that which ends the process,
 # that which judges, that which reads.
 GSAN_TEST_THREAD=3
 export GSAN_TEST_THREAD
-go 66 "" use:0 load early fill:50000 race:0 race:2 sync
+go 66 log_mb=4 use:0 load early fill:50000 race:0 race:2 sync
 count 2 "WARNING: GSan"
 hasnt out "it waited for a piece"
 has err "; 1 launch that was not judged to its end"
