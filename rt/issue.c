@@ -15,7 +15,7 @@
 enum {
 	FIRST_TIMES = 16, FIRST_SHARE = 4,       /* a kernel's first launch: so many times what it needs, of so large a part; and others */
 	WAIT_FOR_FIRST_MS = 250,                /* wait for it, until so long after it was issued, that need */
-	LARGE = 1 << 28,                        /* so many bytes */
+	LARGE = 1 << 24,                        /* so many bytes */
 	WAIT_FOR_MEMORY_MS = 10000,
 	MANY = 1024, WAIT_FOR_MANY_MS = 5       /* launches under way, as many as a driver keeps; then memory may come back as fast as more is had */
 };
