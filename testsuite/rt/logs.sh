@@ -11,13 +11,17 @@ go 3 "" whole use:0 load gate:0 run:_Z4ringPi incomplete open:0 sync incomplete
 go 3 "" use:0 load run:_Z4ringPi sync incomplete
 has out "incomplete: 1"         # two instructions that are not modelled
 
-# With little memory a first launch has no more than it needs.
-# A region that fills is emptied while the kernel runs: the first access of the race is
+# A region that fills, as with little memory it does, is emptied while the kernel runs: the first access of the race is
 # in a piece that was taken out, the second one comes at the end.
 go 66 log_mb=4 whole use:0 load fill:50000 race:0 sync incomplete
 has out "it waited for a piece"
 count 1 "WARNING: GSan"
 has out "incomplete: 0"
+# A kernel's first launch has more than it needs, and a later one as much as that has logged.
+go 66 log_mb=8 use:0 load fill:50000 race:0 sync
+hasnt out "it waited for a piece"
+go 66 log_mb=4 use:0 load fill:50000 run:_Z4ringPi sync incomplete fill:50000 race:0 sync
+[ "$(grep -c "it waited for a piece" out)" = 1 ] || fail "first and second: $(cat out)"
 # ... and those of several streams at once, which nothing orders: what they fill is one place.
 go 66 log_mb=4 use:0 load stream fill:50000 run:_Z4ringPi stream fill:50000 race:0 null fill:50000 race:2 sync
 [ "$(grep -c "it waited for a piece" out)" = 3 ] || fail "three regions: $(cat out)"
