@@ -216,6 +216,7 @@ struct rt_func {
 	uint64_t cluster_as_of;
 	uint64_t logged;                /* bytes, for each of a launch's warps: the most so far; 0: none is over; atomic */
 	uint64_t began;                 /* ms: when the first one was issued; 0: none was; atomic */
+	bool asked;                     /* for memory for one; atomic */
 	struct rt_func *next;
 };
 

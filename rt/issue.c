@@ -119,7 +119,7 @@ static bool find_enough(const struct rt_launch *l, uint64_t need, struct rt_memo
 {
 	uint64_t logged = has_logged(l, need), more = logged + logged / 8;
 
-	if (!logged && !__atomic_exchange_n(&l->func->began, rt_now_ms(), __ATOMIC_ACQ_REL) && find_for_first(need, m))
+	if (!logged && !__atomic_exchange_n(&l->func->asked, true, __ATOMIC_ACQ_REL) && find_for_first(need, m))
 		return true;
 	if (more > need && more <= rt_memory_most() / 2 && more <= LOG_MOST && find_memory(more, l->number, m))
 		return true;
@@ -415,6 +415,8 @@ uint32_t rt_issue_count(struct rt_func *f, CUcontext ctx)
 	pthread_mutex_lock(&rt_lock);
 	rt_count_launch(f, here);
 	nth = (uint32_t)f->launches;
+	if (nth == 1)
+		__atomic_store_n(&f->began, rt_now_ms(), __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&rt_lock);
 	return nth;
 }
