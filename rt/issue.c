@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "rt/clear.h"
 #include "rt/order.h"
@@ -39,9 +38,7 @@ static bool is_suited(const struct rt_launch *l)
 /* What is screened takes less than a millisecond. */
 static void nap(unsigned tries)
 {
-	const struct timespec t = {.tv_nsec = tries < 100 ? 20000 : 1000000};
-
-	nanosleep(&t, NULL);
+	rt_pause_us(tries < 100 ? 20 : 1000);
 }
 
 /* Memory that is given back in time where launches come faster than they are judged. */

@@ -7,7 +7,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "rt/screen.h"
 #include "rt/hang.h"
@@ -263,13 +262,6 @@ static bool drain_all(void)
 	return any;
 }
 
-static void pause_us(long us)
-{
-	const struct timespec t = {.tv_nsec = us * 1000};
-
-	nanosleep(&t, NULL);
-}
-
 /* Who waits for the end of a program wants to know what for. */
 static void say_if_slow(void)
 {
@@ -306,7 +298,7 @@ static void *drain(void *unused)
 			pthread_mutex_unlock(&drain_lock);
 		}
 		say_if_slow();
-		pause_us(any ? DRAIN_US : JUDGE_US);
+		rt_pause_us(any ? DRAIN_US : JUDGE_US);
 	}
 	return unused;
 }
@@ -733,7 +725,7 @@ static void *look_after(void *unused)
 	rt_inside++;
 	relax_capture();
 	while (__atomic_load_n(&watching, __ATOMIC_ACQUIRE)) {
-		pause_us(JUDGE_US);
+		rt_pause_us(JUDGE_US);
 		if (!rt_judge_under_way() && !rt_anything_to_tell() && !rt_order_under_way())
 			continue;
 		if (!rt_screen_is_on() || !more_may_come()) {
@@ -758,11 +750,17 @@ void rt_tell(void)
 	rt_tell_all(0, count, NULL);
 }
 
-/* What is under way may find the same again. */
+/* What is under way may find the same again, or what is just being judged. */
 void rt_tell_idle(void)
 {
-	if (rt_anything_to_tell())
-		rt_tell_all(rt_judge_under_way() ? (uint64_t)rt_flags.report_delay_ms : 0, count, NULL);
+	bool idle;
+
+	if (!rt_anything_to_tell())
+		return;
+	pthread_mutex_lock(&judge_lock);
+	idle = !rt_judge_under_way();
+	pthread_mutex_unlock(&judge_lock);
+	rt_tell_all(idle ? 0 : (uint64_t)rt_flags.report_delay_ms, count, NULL);
 }
 
 void rt_watch_start(void)

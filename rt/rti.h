@@ -38,6 +38,7 @@ void rt_buf_free(struct rt_buf *);
 /* With `*` for any text, `^` and `$` for the ends, and `*` understood at both
  * ends without them. */
 bool rt_glob(const char *pattern, const char *text);
+void rt_pause_us(long);                 /* less than a second */
 uint64_t rt_now_ms(void);
 
 /* ---- flags.c: GSAN_OPTIONS ------------------------------------------------------ */

@@ -189,6 +189,13 @@ bool rt_glob(const char *pattern, const char *text)
 	}
 }
 
+void rt_pause_us(long us)
+{
+	const struct timespec t = {.tv_nsec = us * 1000};
+
+	nanosleep(&t, NULL);
+}
+
 uint64_t rt_now_ms(void)
 {
 	struct timespec t;
