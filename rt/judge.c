@@ -753,13 +753,14 @@ void rt_tell(void)
 /* What is under way may find the same again, or what is just being judged. */
 void rt_tell_idle(void)
 {
-	bool idle;
+	bool idle = false;
 
 	if (!rt_anything_to_tell())
 		return;
-	pthread_mutex_lock(&judge_lock);
-	idle = !rt_judge_under_way();
-	pthread_mutex_unlock(&judge_lock);
+	if (!pthread_mutex_trylock(&judge_lock)) {
+		idle = !rt_judge_under_way();
+		pthread_mutex_unlock(&judge_lock);
+	}
 	rt_tell_all(idle ? 0 : (uint64_t)rt_flags.report_delay_ms, count, NULL);
 }
 
