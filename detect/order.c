@@ -622,8 +622,7 @@ SCREEN_HELPER void advance(const struct order *o, struct step *p, uint32_t warp)
 {
 	while (!p->there && !p->at.ended)
 		if ((p->u = take_record(o->s, &p->at.at, &p->log))) {
-			if (o->s->table.wall)
-				screen_hold(o->s, p->u, p->u, o->block);
+			screen_hold(o->s, p->u, p->u, o->block);
 			p->there = concerns_others(o, p, warp);
 			if (p->there)
 				set_slot(o, p, warp);

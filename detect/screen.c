@@ -53,21 +53,30 @@ static void add_reach(struct screen_reach *to, const struct screen_access *a, ui
 	to->to = a->offset + a->bytes > to->to ? a->offset + a->bytes : to->to;
 }
 
-/* What the k-th access of a site does. */
-static struct screen_access access_of(const struct event_sites *all, const struct event_site *s, uint32_t k)
+/* A site's accesses: those of its run, or its own. */
+static uint32_t accesses_of(const struct event_site *s)
 {
-	const struct event_run *r = s->nrun ? &all->run[s->run + k] : NULL;
-	const struct event_site *of = r ? &all->site[r->site] : s;
-
-	return (struct screen_access){r ? r->offset : 0, (uint16_t)(of->size * of->count), traits(of)};
+	return s->nrun ? s->nrun : 1;
 }
 
-/* Of those of its accesses that have one of these traits. */
+static const struct event_site *nth_site(const struct event_sites *all, const struct event_site *s, uint32_t k)
+{
+	return s->nrun ? &all->site[all->run[s->run + k].site] : s;
+}
+
+static struct screen_access access_of(const struct event_sites *all, const struct event_site *s, uint32_t k)
+{
+	const struct event_site *of = nth_site(all, s, k);
+
+	return (struct screen_access){s->nrun ? all->run[s->run + k].offset : 0, (uint16_t)(of->size * of->count), traits(of)};
+}
+
+/* How far those of a site's accesses reach that have one of these traits. */
 static struct screen_reach reach_of(const struct event_sites *all, const struct event_site *s, uint32_t traits)
 {
 	struct screen_reach reach = {INT32_MAX, INT32_MIN};
 
-	for (uint32_t k = 0; k < (s->nrun ? s->nrun : 1); k++) {
+	for (uint32_t k = 0; k < accesses_of(s); k++) {
 		const struct screen_access a = access_of(all, s, k);
 
 		add_reach(&reach, &a, traits);
@@ -88,9 +97,8 @@ void screen_table(struct screen_table *t, const struct event_sites *all)
 		t->site[i].first = n;
 		t->traits[i] = 0;
 		t->span[i] = span_of(all, s);
-		for (uint32_t k = 0; k < (s->nrun ? s->nrun : 1); k++) {
-			const struct event_run *r = s->nrun ? &all->run[s->run + k] : NULL;
-			const struct event_site *of = r ? &all->site[r->site] : s;
+		for (uint32_t k = 0; k < accesses_of(s); k++) {
+			const struct event_site *of = nth_site(all, s, k);
 
 			t->access[n] = access_of(all, s, k);
 			t->traits[i] |= t->access[n++].traits;
@@ -153,7 +161,7 @@ static uint32_t make_wall(struct screen_wall *w, const struct event_sites *all, 
 	return k - i;
 }
 
-/* From the larger one of its ranges. */
+/* The record's addresses that are surely right are those of the larger range. */
 static void find_room(struct screen_wall *w, struct screen_reach reach)
 {
 	unsigned k = w->to[1] - w->from[1] > w->to[0] - w->from[0];
@@ -165,7 +173,7 @@ static void find_room(struct screen_wall *w, struct screen_reach reach)
 		return;
 	w->least = least < 0 ? 0 : (uint32_t)least;
 	w->most = most < 0 ? 0 : (uint32_t)most;
-	if (most < 0)                   /* nothing is */
+	if (most < 0)                   /* no address is right */
 		w->least = 1;
 }
 
@@ -311,8 +319,7 @@ SCREEN_HELPER void add_address(struct lane_span *s, uint64_t address)
 	s->high = address > s->high ? address : s->high;
 }
 
-/* mask: what counts of an address. */
-SCREEN_PASS static struct lane_span span_of_lanes(const struct event_unit *u, const struct event_unit *at, uint64_t mask)
+SCREEN_PASS static struct lane_span span_of_lanes(const struct event_unit *u, const struct event_unit *at)
 {
 	uint32_t lanes = event_lanes(u), n = event_count(lanes), last = EVENT_LANES - 1;
 	struct lane_span s = {UINT64_MAX, 0};
@@ -321,20 +328,17 @@ SCREEN_PASS static struct lane_span span_of_lanes(const struct event_unit *u, co
 		for (uint32_t i = 0; i < n; i += 4) {
 			const struct event_unit four = *++at;
 
-			for (uint32_t k = 0; k < 4 && i + k < n; k++) {
-				const uint32_t address = four.w[k];
-
-				add_address(&s, address & mask);
-			}
+			for (uint32_t k = 0; k < 4 && i + k < n; k++)
+				add_address(&s, four.w[k]);
 		}
 	} else if (event_by_lane(u)) {
 		for (uint32_t i = 0; i < n; i++)
-			add_address(&s, event_nth_address(at, i) & mask);
+			add_address(&s, event_nth_address(at, i));
 	} else {
 		while (!(lanes >> last & 1))
 			last--;
-		add_address(&s, event_base(u) & mask);
-		add_address(&s, (event_base(u) & mask) + (uint64_t)((int64_t)event_step(u) * (last - event_first(lanes))));
+		add_address(&s, event_base(u));
+		add_address(&s, event_base(u) + (uint64_t)((int64_t)event_step(u) * (last - event_first(lanes))));
 	}
 	return s;
 }
@@ -371,17 +375,13 @@ SCREEN_PASS static bool are_held(const struct screen *s, const struct event_unit
 
 SCREEN_PASS static bool lanes_are_held(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
 {
-	uint32_t lanes = event_lanes(u), n = event_count(lanes), base = (uint32_t)event_base(u);
+	uint32_t n = event_count(event_lanes(u));
 	bool fine = true;
 
 	if (!event_by_lane(u)) {
-		uint32_t left = lanes;
-		int32_t last;
+		const struct lane_span span = span_of_lanes(u, at);
 
-		while (left & (left - 1))
-			left &= left - 1;
-		last = event_step(u) * (int32_t)(event_first(left) - event_first(lanes));
-		return last < 0 ? are_held(s, u, base + (uint32_t)last, base) : are_held(s, u, base, base + (uint32_t)last);
+		return are_held(s, u, (uint32_t)span.low, (uint32_t)span.high);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t address = (uint32_t)event_nth_address(at, i);
@@ -391,17 +391,19 @@ SCREEN_PASS static bool lanes_are_held(const struct screen *s, const struct even
 	return fine;
 }
 
-/* All that the record does at once; where that is not within each access may be. */
+/* All accesses of the record are looked at as one, and one by one only where that one is not surely within. */
 SCREEN_PASS static bool access_is_held(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
 {
 	const struct screen_wall *w = wall_of(s, u, EVENT_OF_AT);
 	const uint32_t least = w->least, most = w->most;
 	struct lane_span span;
+	uint32_t low;
 
 	if (!least && most == UINT32_MAX)
 		return true;
-	span = span_of_lanes(u, at, event_offset(UINT64_MAX));
-	return (span.low >= least && span.high <= most) || lanes_are_held(s, u, at);
+	span = span_of_lanes(u, at);
+	low = event_offset(span.low);
+	return (low >= least && low + (span.high - span.low) <= most) || lanes_are_held(s, u, at);
 }
 
 SCREEN_PASS static bool copy_is_held(const struct screen *s, const struct event_unit *at)
@@ -452,6 +454,8 @@ SCREEN_PASS void screen_hold(const struct screen *s, const struct event_unit *u,
 	uint32_t kind = event_kind_of(u);
 	bool fine = true;
 
+	if (!s->table.wall)
+		return;
 	if (kind == EVENT_ACCESS)
 		fine = access_is_held(s, u, at);
 	else if (kind >= EVENT_MBAR_INIT && kind <= EVENT_MBAR_COPIES)
@@ -490,51 +494,52 @@ SCREEN_PASS static bool are_there(const struct screen *s, const struct event_uni
 
 SCREEN_PASS static bool lanes_are_there(const struct screen *s, const struct event_unit *u, const struct event_unit *at)
 {
-	uint32_t lanes = event_lanes(u), n = event_count(lanes), left = lanes;
-	uint64_t base = event_base(u), last;
+	uint32_t n = event_count(event_lanes(u));
 	bool fine = true;
 
-	for (uint32_t i = 0; event_by_lane(u) && i < n; i++) {
+	if (!event_by_lane(u)) {
+		const struct lane_span span = span_of_lanes(u, at);
+
+		return are_there(s, u, span.low, span.high);
+	}
+	for (uint32_t i = 0; i < n; i++) {
 		uint64_t address = event_nth_address(at, i);
 
 		fine = fine && are_there(s, u, address, address);
 	}
-	if (event_by_lane(u))
-		return fine;
-	while (left & (left - 1))
-		left &= left - 1;
-	last = base + (uint64_t)((int64_t)event_step(u) * (event_first(left) - event_first(lanes)));
-	return last < base ? are_there(s, u, last, base) : are_there(s, u, base, last);
+	return fine;
 }
 
-/* Where there is surely no gap: around what was looked for last. */
-struct firm { uint64_t from, to; };
+/* A range without a gap, around what was looked for last; to < from: there is none yet. */
+struct gapless { uint64_t from, to; };
 
-SCREEN_HELPER bool is_firm(const struct screen *s, struct firm *firm, uint64_t from, uint64_t to)
+SCREEN_HELPER bool is_gapless(const struct screen *s, struct gapless *known, uint64_t from, uint64_t to)
 {
 	const struct ground_gap *gap = s->ground.gap;
 	uint32_t n = s->ground.n, i;
 
-	if (from >= firm->from && to <= firm->to)
+	if (from >= known->from && to <= known->to)
 		return true;
 	i = ground_first(gap, n, from);
 	if (i < n && gap[i].from < to)
 		return false;
-	firm->from = i ? gap[i - 1].to : 0;
-	firm->to = i < n ? gap[i].from : UINT64_MAX;
+	known->from = i ? gap[i - 1].to : 0;
+	known->to = i < n ? gap[i].from : UINT64_MAX;
 	return true;
 }
 
 /* As access_is_held(). */
-SCREEN_PASS static bool access_is_there(const struct screen *s, const struct event_unit *u, const struct event_unit *at, struct firm *firm)
+SCREEN_PASS static bool access_is_there(const struct screen *s, const struct event_unit *u, const struct event_unit *at,
+					struct gapless *known)
 {
 	const struct screen_reach reach = s->table.site[event_site_of(u)].global;
 	struct lane_span span;
 
 	if (reach.from >= reach.to)
 		return true;
-	span = span_of_lanes(u, at, EVENT_ADDRESS);
-	return is_firm(s, firm, span.low + (uint64_t)(int64_t)reach.from, span.high + (uint64_t)(int64_t)reach.to) || lanes_are_there(s, u, at);
+	span = span_of_lanes(u, at);
+	return is_gapless(s, known, span.low + (uint64_t)(int64_t)reach.from, span.high + (uint64_t)(int64_t)reach.to) ||
+	       lanes_are_there(s, u, at);
 }
 
 SCREEN_PASS static bool copy_is_there(const struct screen *s, const struct event_unit *at)
@@ -568,13 +573,14 @@ SCREEN_PASS static bool copy_from_is_there(const struct screen *s, const struct 
 }
 
 /* Of what this screen looks at: accesses and copies. */
-SCREEN_PASS static void check_ground(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block, struct firm *firm)
+SCREEN_PASS static void check_ground(const struct screen *s, const struct event_unit *u, const struct event_unit *at, uint32_t block,
+				     struct gapless *known)
 {
 	uint32_t kind = event_kind_of(u);
 	bool fine = true;
 
 	if (kind == EVENT_ACCESS)
-		fine = access_is_there(s, u, at, firm);
+		fine = access_is_there(s, u, at, known);
 	else if (kind == EVENT_CP_ASYNC)
 		for (uint32_t left = event_lanes(u); left; left &= left - 1)
 			fine = fine && copy_from_is_there(s, at, event_first(left));
@@ -588,7 +594,7 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 {
 	struct at at = begin_of(s, piece);
 	const struct event_unit *where;
-	struct firm firm = {1, 0};
+	struct gapless known = {1, 0};
 	struct event_unit u;
 	bool led, checks;
 	uint32_t block;
@@ -601,11 +607,11 @@ SCREEN_PASS static void walk_piece(const struct screen *s, uint32_t piece, bool 
 	while (next_record(s, &at, &u, &where)) {
 		if (checks)
 			check_record(s, &u, led);
-		/* screen_order looks at what it is for. */
-		if (!writes && !s->closer && s->table.wall && !s->form)
+		/* In the other forms screen_order holds a block's shared memory against its bounds. */
+		if (!writes && !s->closer && !s->form)
 			screen_hold(s, &u, where, block);
 		if (!writes && !s->closer && s->ground.n)
-			check_ground(s, &u, where, block, &firm);
+			check_ground(s, &u, where, block, &known);
 		screen_touch(s, &u, where, piece, writes);
 	}
 }

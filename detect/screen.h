@@ -80,8 +80,8 @@ struct screen_site { uint32_t first, n; struct screen_access one; struct screen_
 struct screen_span { int16_t a[2], b[2]; bool known; };
 
 /* Where an address of a site may lie in a block's memory: in one of two ranges.  Of a site there is one for each of its
- * addresses (enum event_address_of).  least, most: of an access all is within if its record's addresses are between these, and
- * maybe if not; 0 and UINT32_MAX: whatever they are. */
+ * addresses (enum event_address_of).  least, most: if a record's addresses lie between these, all of its accesses
+ * are within; if not, they may be.  0 and UINT32_MAX: no access has bounds. */
 struct screen_wall { uint32_t from[2], to[2], least, most; };
 enum { SCREEN_ADDRESSES = EVENT_OF_MBAR + 1 };
 

@@ -214,9 +214,10 @@ struct rt_func {
 	signed char chosen;             /* by launch_kernel: 1, 0; -1: not asked yet */
 	uint32_t cluster[3];            /* of its own, or 0; as it was when so many attributes had been set, and one; 0: not asked yet */
 	uint64_t cluster_as_of;
-	uint64_t logged;                /* bytes, for each of a launch's warps: the most so far; 0: none is over; atomic */
-	uint64_t began;                 /* ms: when the first one was issued; 0: none was; atomic */
-	bool asked;                     /* for memory for one; atomic */
+	/* What its launches have logged, the most of them: bytes for each warp; 0: no launch is over yet.  When the first one was
+	 * issued, ms; 0: not yet.  Whether somebody has looked for memory for the first one.  All are atomic. */
+	uint64_t logged, first_issued;
+	bool first_looked;
 	struct rt_func *next;
 };
 

@@ -12,11 +12,11 @@
 #include "rt/touch.h"
 
 enum {
-	FIRST_TIMES = 16, FIRST_SHARE = 4,       /* a kernel's first launch: so many times what it needs, of so large a part; and others */
-	WAIT_FOR_FIRST_MS = 250,                /* wait for it, until so long after it was issued, that need */
-	LARGE = 1 << 24,                        /* so many bytes */
+	FIRST_TIMES = 16, FIRST_SHARE = 4,      /* a kernel's first launch gets so many times what it needs, at most that part of all */
+	LARGE = 1 << 24, WAIT_FOR_FIRST_MS = 250,       /* later launches that need so many bytes wait so long from its issue on */
 	WAIT_FOR_MEMORY_MS = 10000,
-	MANY = 1024, WAIT_FOR_MANY_MS = 5       /* launches under way, as many as a driver keeps; then memory may come back as fast as more is had */
+	/* Launches under way, as many as a driver keeps; then memory may come back as fast as more is had. */
+	MANY = 1024, WAIT_FOR_MANY_MS = 5
 };
 
 /* ---- memory --------------------------------------------------------------------------------------------- */
@@ -82,6 +82,7 @@ static bool find_memory(uint64_t need, uint32_t number, struct rt_memory *m)
 	return false;
 }
 
+/* Nobody can tell how much a kernel logs before it has run.  Where there is not so much more left, the launch gets what it needs. */
 static bool find_for_first(uint64_t need, struct rt_memory *m)
 {
 	const uint64_t all = rt_memory_most(), most = FIRST_TIMES * need < all / FIRST_SHARE ? FIRST_TIMES * need : all / FIRST_SHARE;
@@ -99,24 +100,25 @@ static bool find_for_first(uint64_t need, struct rt_memory *m)
 	return got;
 }
 
-/* What its kernel has logged before, or, where nobody has seen that yet, 0. */
-static uint64_t has_logged(const struct rt_launch *l, uint64_t need)
+/* So many bytes a launch of its kernel logs, by those before it; 0: that is not known yet. */
+static uint64_t bytes_by_others(const struct rt_launch *l, uint64_t need)
 {
-	const uint64_t began = __atomic_load_n(&l->func->began, __ATOMIC_ACQUIRE);
+	const uint64_t first = __atomic_load_n(&l->func->first_issued, __ATOMIC_ACQUIRE);
 	uint64_t logged;
 
-	while (!(logged = __atomic_load_n(&l->func->logged, __ATOMIC_ACQUIRE)) && began && need >= LARGE &&
-	       rt_now_ms() - began < WAIT_FOR_FIRST_MS)
+	while (!(logged = __atomic_load_n(&l->func->logged, __ATOMIC_ACQUIRE)) && first && need >= LARGE &&
+	       rt_now_ms() - first < WAIT_FOR_FIRST_MS)
 		nap(0);
 	return logged * log_warps(&l->shape);
 }
 
-/* As much as the kernel has logged before, and a little more: a region that fills is emptied to the host, which judges it alone. */
+/* A region that fills is emptied to the host, which then judges the launch by itself: so the launch gets room for what the kernel
+ * has logged before, and for a little more. */
 static bool find_enough(const struct rt_launch *l, uint64_t need, struct rt_memory *m)
 {
-	uint64_t logged = has_logged(l, need), more = logged + logged / 8;
+	const uint64_t logged = bytes_by_others(l, need), more = logged + logged / 8;
 
-	if (!logged && !__atomic_exchange_n(&l->func->asked, true, __ATOMIC_ACQ_REL) && find_for_first(need, m))
+	if (!logged && !__atomic_exchange_n(&l->func->first_looked, true, __ATOMIC_ACQ_REL) && find_for_first(need, m))
 		return true;
 	if (more > need && more <= rt_memory_most() / 2 && more <= LOG_MOST && find_memory(more, l->number, m))
 		return true;
@@ -413,7 +415,7 @@ uint32_t rt_issue_count(struct rt_func *f, CUcontext ctx)
 	rt_count_launch(f, here);
 	nth = (uint32_t)f->launches;
 	if (nth == 1)
-		__atomic_store_n(&f->began, rt_now_ms(), __ATOMIC_RELEASE);
+		__atomic_store_n(&f->first_issued, rt_now_ms(), __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&rt_lock);
 	return nth;
 }

@@ -429,12 +429,12 @@ static bool take(struct rt_launch *l, struct log_copy *c)
 		return false;
 	ok = log_take(w, l->memory.at, &l->shape, c);
 	c->torn = l->failed;
-	if (ok)
+	if (ok) {
 		rt_issue_learn(l, c->head.next);
-	if (ok)
 		give_back(w, l, c->end);
-	else
+	} else {
 		rt_memory_lose(&l->memory);
+	}
 	rt_way_end(RT_WAY_TAKE);
 	return ok;
 }

@@ -70,10 +70,10 @@ const struct log_way *rt_way_to_drain(void);    /* for log_drain_begin(), withou
 
 uint64_t rt_lanes(void);                /* that the device can hold */
 /* Memory for a launch's log, of at least so many bytes, all zero but for what log_prepare() writes and a queue; with RT_WAY_TAKE.
- * queue: the shape of the launch whose it is; of none at first.  must: such as is spare is given back for it.  False: there is
+ * queue: the shape of the launch whose it is; of none at first.  frees: what is spare may be given back for it.  False: there is
  * none now. */
 struct rt_memory { CUdeviceptr at; uint64_t bytes; struct log_shape queue; struct rt_slab *slab; };
-bool rt_memory_get(const struct log_way *, uint64_t bytes, bool must, struct rt_memory *);
+bool rt_memory_get(const struct log_way *, uint64_t bytes, bool frees, struct rt_memory *);
 uint64_t rt_memory_most(void);          /* bytes, of all together */
 bool rt_memory_spare(uint64_t bytes, struct rt_memory *);       /* such as was given back; without being on a way */
 void rt_memory_put(const struct rt_memory *);           /* as it was */

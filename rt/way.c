@@ -227,16 +227,16 @@ uint64_t rt_memory_most(void)
 	return dev.most;
 }
 
-bool rt_memory_get(const struct log_way *w, uint64_t bytes, bool must, struct rt_memory *m)
+bool rt_memory_get(const struct log_way *w, uint64_t bytes, bool frees, struct rt_memory *m)
 {
 	uint64_t size = (uint64_t)LEAST_MEMORY << class_of(bytes);
 	struct rt_slab *s, new = {0};
 
 	if (rt_memory_spare(bytes, m))
 		return true;
-	if (dev.have + size > dev.most && must)
+	if (dev.have + size > dev.most && frees)
 		free_spares(false);
-	if (dev.have + size > dev.most && must && !dev.have && bytes <= dev.most)
+	if (dev.have + size > dev.most && frees && !dev.have && bytes <= dev.most)
 		size = bytes;
 	if (dev.have + size > dev.most)
 		return false;

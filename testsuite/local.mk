@@ -88,6 +88,7 @@ race_tests = \
 	testsuite/race/ground_freed_stream.ptx \
 	testsuite/race/ground_freed_unordered.ptx \
 	testsuite/race/ground_freed_write.ptx \
+	testsuite/race/ground_last_block.ptx \
 	testsuite/race/ground_loop_rounded.ptx \
 	testsuite/race/ground_managed.ptx \
 	testsuite/race/ground_no_race_outside.ptx \
@@ -753,6 +754,7 @@ norace_tests = \
 	testsuite/norace/ground_freed_stream.ptx \
 	testsuite/norace/ground_freed_write.ptx \
 	testsuite/norace/ground_host_end.ptx \
+	testsuite/norace/ground_last_block.ptx \
 	testsuite/norace/ground_loop_rounded.ptx \
 	testsuite/norace/ground_managed.ptx \
 	testsuite/norace/ground_one_past.ptx \
