@@ -252,6 +252,9 @@ EMU_API CUresult CUDAAPI cuDeviceGetAttribute(int *value, CUdevice_attribute att
 	case CU_DEVICE_ATTRIBUTE_MAX_PITCH:
 		v = 0x7fffffff;
 		break;
+	case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
+		v = emu_m.fatal < 2;
+		break;
 	case CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH:
 	case CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED:
 		v = sm >= 90;

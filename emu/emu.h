@@ -526,7 +526,7 @@ struct emu_machine {
 	/* stepwise.c */
 	bool stepwise;
 	bool patient;                   /* EMU_PATIENT: a deadlock is waited for, as on a GPU */
-	bool fatal;                     /* EMU_FATAL: a fault ends all contexts of the process, as on a GPU */
+	unsigned fatal;                 /* EMU_FATAL: a fault ends all contexts of the process, as on a GPU; 2: memory cannot be shared */
 	struct emu_warp *stays;         /* has the turn for `left` more steps; NULL */
 	unsigned left;
 	uint64_t last;                  /* key of the warp that stayed last */

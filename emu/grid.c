@@ -39,12 +39,12 @@ bool emu_machine_init(void)
 	if (!setting("EMU_SM", EMU_FIRST_SM, EMU_LAST_SM, &sm) || !setting("EMU_SMS", 1, EMU_MAX_SMS, &sms) ||
 	    !setting("EMU_SEED", 0, UINT64_MAX, &emu_m.seed) ||
 	    !setting("EMU_STEPWISE", 0, 1, &stepwise) || !setting("EMU_TIMEOUT", 0, 1000000, &timeout) ||
-	    !setting("EMU_PATIENT", 0, 1, &patient) || !setting("EMU_FATAL", 0, 1, &fatal))
+	    !setting("EMU_PATIENT", 0, 1, &patient) || !setting("EMU_FATAL", 0, 2, &fatal))
 		return false;
 	emu_where_begin(timeout);
 	emu_m.stepwise = stepwise;
 	emu_m.patient = patient;
-	emu_m.fatal = fatal;
+	emu_m.fatal = (unsigned)fatal;
 	emu_profile_begin();
 	emu_timing_init();
 	emu_set_device((int)sm);

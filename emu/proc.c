@@ -184,6 +184,7 @@ EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 	P("cuMemAllocManaged", cuMemAllocManaged, 0) \
 	P("cuMemAllocPitch", cuMemAllocPitch_v2, 0) \
 	P("cuMemCreate", cuMemCreate, 0) \
+	P("cuMemExportToShareableHandle", cuMemExportToShareableHandle, 0) \
 	P("cuMemFree", cuMemFree_v2, 0) \
 	P("cuMemFreeAsync", cuMemFreeAsync, 0) \
 	P("cuMemFreeHost", cuMemFreeHost, 0) \
@@ -196,6 +197,7 @@ EMU_API CUresult CUDAAPI cuGetExportTable(const void **table, const CUuuid *id)
 	P("cuMemHostGetFlags", cuMemHostGetFlags, 0) \
 	P("cuMemHostRegister", cuMemHostRegister_v2, 0) \
 	P("cuMemHostUnregister", cuMemHostUnregister, 0) \
+	P("cuMemImportFromShareableHandle", cuMemImportFromShareableHandle, 0) \
 	P("cuMemMap", cuMemMap, 0) \
 	P("cuMemPoolCreate", cuMemPoolCreate, 0) \
 	P("cuMemPoolDestroy", cuMemPoolDestroy, 0) \

@@ -3,12 +3,13 @@
  * vmm.c: virtual memory management: reserving addresses, creating memory, mapping
  * one to the other.  Memory is a piece of one file without a name, so that a handle
  * may be mapped in several places; pieces are never used twice, and given back by
- * punching a hole.
+ * punching a hole.  What is to be shared with other processes has a file of its own.
  */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "emu/api.h"
@@ -19,6 +20,7 @@ struct range { uint64_t base, bytes; struct range *next; };
 
 struct handle {
 	CUmemGenericAllocationHandle id;
+	int own;                        /* its file; -1: the one of all */
 	uint64_t at, bytes;             /* in the file */
 	unsigned mapped;
 	bool released;
@@ -117,6 +119,40 @@ EMU_API CUresult CUDAAPI cuMemAddressFree(CUdeviceptr p, size_t bytes)
 	LEAVE(CUDA_SUCCESS);
 }
 
+static struct handle *add(int own, uint64_t at, uint64_t bytes)
+{
+	struct handle *h = fresh(sizeof *h);
+
+	*h = (struct handle){.id = ++next_id, .own = own, .at = at, .bytes = bytes, .next = handles};
+	handles = h;
+	used += bytes;
+	return h;
+}
+
+/* NULL: there is no memory. */
+static struct handle *new_handle(uint64_t bytes)
+{
+	const uint64_t at = file_end;
+
+	if (file < 0)
+		file = memfd_create("emulated device memory", MFD_CLOEXEC);
+	if (used + bytes > EMU_MEM_TOTAL || file < 0 || ftruncate(file, (off_t)(file_end + bytes)))
+		return NULL;
+	file_end += bytes;
+	return add(-1, at, bytes);
+}
+
+static struct handle *new_shared(uint64_t bytes)
+{
+	const int own = memfd_create("emulated device memory", MFD_CLOEXEC);
+
+	if (used + bytes <= EMU_MEM_TOTAL && own >= 0 && !ftruncate(own, (off_t)bytes))
+		return add(own, 0, bytes);
+	if (own >= 0)
+		close(own);
+	return NULL;
+}
+
 EMU_API CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *out, size_t bytes,
 				     const CUmemAllocationProp *prop, unsigned long long flags)
 {
@@ -128,20 +164,9 @@ EMU_API CUresult CUDAAPI cuMemCreate(CUmemGenericAllocationHandle *out, size_t b
 		LEAVE(CUDA_ERROR_INVALID_VALUE);
 	if (prop->location.type == CU_MEM_LOCATION_TYPE_DEVICE && prop->location.id != 0)
 		LEAVE(CUDA_ERROR_INVALID_DEVICE);
-	if (used + bytes > EMU_MEM_TOTAL)
+	h = prop->requestedHandleTypes == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR ? new_shared(bytes) : new_handle(bytes);
+	if (!h)
 		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
-	if (file < 0)
-		file = memfd_create("emulated device memory", MFD_CLOEXEC);
-	if (file < 0 || ftruncate(file, (off_t)(file_end + bytes)))
-		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
-	h = fresh(sizeof *h);
-	h->id = ++next_id;
-	h->at = file_end;
-	file_end += bytes;
-	h->bytes = bytes;
-	h->next = handles;
-	handles = h;
-	used += bytes;
 	*out = h->id;
 	LEAVE(CUDA_SUCCESS);
 }
@@ -155,7 +180,10 @@ static void handle_reap(struct handle *h)
 	for (p = &handles; *p != h; p = &(*p)->next)
 		;
 	*p = h->next;
-	fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)h->at, (off_t)h->bytes);
+	if (h->own >= 0)
+		close(h->own);
+	else
+		fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)h->at, (off_t)h->bytes);
 	used -= h->bytes;
 	free(h);
 }
@@ -180,6 +208,38 @@ EMU_API CUresult CUDAAPI cuMemRelease(CUmemGenericAllocationHandle id)
 	LEAVE(CUDA_SUCCESS);
 }
 
+EMU_API CUresult CUDAAPI cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle id, CUmemAllocationHandleType type,
+						      unsigned long long flags)
+{
+	ENTER(ctx);
+	const struct handle *h = handle_of(id);
+	int fd;
+
+	if (!out || !h || h->own < 0 || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags)
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	fd = dup(h->own);
+	if (fd < 0)
+		LEAVE(CUDA_ERROR_OPERATING_SYSTEM);
+	memcpy(out, &fd, sizeof fd);
+	LEAVE(CUDA_SUCCESS);
+}
+
+EMU_API CUresult CUDAAPI cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *out, void *os, CUmemAllocationHandleType type)
+{
+	ENTER(ctx);
+	const int fd = (int)(intptr_t)os;
+	struct stat st;
+	int own;
+
+	if (!out || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || fstat(fd, &st) || !aligned((uint64_t)st.st_size))
+		LEAVE(CUDA_ERROR_INVALID_VALUE);
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own < 0)
+		LEAVE(CUDA_ERROR_OPERATING_SYSTEM);
+	*out = add(own, 0, (uint64_t)st.st_size)->id;
+	LEAVE(CUDA_SUCCESS);
+}
+
 static bool reserved(uint64_t p, uint64_t bytes)
 {
 	for (const struct range *r = ranges; r; r = r->next)
@@ -201,7 +261,7 @@ EMU_API CUresult CUDAAPI cuMemMap(CUdeviceptr p, size_t bytes, size_t offset,
 	for (m = mappings; m; m = m->next)
 		if (m->base < p + bytes && p < m->base + m->bytes)
 			LEAVE(CUDA_ERROR_INVALID_VALUE);
-	if (mmap(PTR(p), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, file,
+	if (mmap(PTR(p), bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, h->own >= 0 ? h->own : file,
 		 (off_t)(h->at + offset)) == MAP_FAILED)
 		LEAVE(CUDA_ERROR_OUT_OF_MEMORY);
 	m = fresh(sizeof *m);

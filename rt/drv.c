@@ -135,6 +135,15 @@ void *rt_look_up_behind(const char *file, const char *name)
 	return lib ? rt_real_dlsym(lib, name) : NULL;
 }
 
+const char *rt_driver_path(void)
+{
+	void *any = NULL;
+	Dl_info where;
+
+	memcpy(&any, &rt_drv.cuCtxSetCurrent, sizeof any);
+	return dladdr(any, &where) && where.dli_fname ? where.dli_fname : driver_file;
+}
+
 static rt_any *look_up(const char *name)
 {
 	void *p = rt_real_dlsym(driver, name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "rt/drv.h"
+#include "rt/rescue.h"
 #include "rt/gsan.h"
 #include "rt/image.h"
 
@@ -66,6 +67,7 @@ static void in_child(void)
 		forked = true;
 	rt_watch_fork();
 	rt_log_fork();
+	rt_slab_fork();
 	rt_end_fork(rt_drv_loaded());
 }
 

@@ -12,6 +12,7 @@
 #include "rt/hang.h"
 #include "rt/order.h"
 #include "rt/part.h"
+#include "rt/rescue.h"
 #include "rt/touch.h"
 
 enum {
@@ -423,19 +424,16 @@ static void give_back(const struct log_way *w, struct rt_launch *l, uint32_t end
 static bool take(struct rt_launch *l, struct log_copy *c)
 {
 	const struct log_way *w = rt_way_begin(RT_WAY_TAKE);
-	bool ok;
+	const bool ok = w && log_take(w, l->memory.at, &l->shape, c);
 
-	if (!w)
-		return false;
-	ok = log_take(w, l->memory.at, &l->shape, c);
-	c->torn = l->failed;
 	if (ok) {
 		rt_issue_learn(l, c->head.next);
 		give_back(w, l, c->end);
 	} else {
 		rt_memory_lose(&l->memory);
 	}
-	rt_way_end(RT_WAY_TAKE);
+	if (w)
+		rt_way_end(RT_WAY_TAKE);
 	return ok;
 }
 
@@ -457,16 +455,18 @@ static void drop(struct rt_launch *l)
 	rt_free(l);
 }
 
-/* On a GPU a fault ends all contexts of the process, and their memory with them. */
-static void say_if_gone(const struct rt_launch *l)
+/* On a GPU a fault ends all contexts of the process. */
+static bool rescue(const struct rt_launch *l, struct log_copy *c)
 {
+	const char *why;
 	static bool said;
 
-	if (said || !l->failed || l->running || rt_flags.log_host)
-		return;
+	if (rt_rescue(l->memory.at, &l->shape, c, &why))
+		return true;
+	if (!said)
+		rt_say("the log of a launch of %s went with its context: %s", rt_demangle(l->func->name), why);
 	said = true;
-	rt_say("the log of a launch of %s went with its context, which ended in an error; log_host=1 keeps logs where they outlive that",
-	       rt_demangle(l->func->name));
+	return false;
 }
 
 static void judge(struct rt_launch *l)
@@ -480,10 +480,10 @@ static void judge(struct rt_launch *l)
 	rt_verdict_take(verdict, l);
 	if (l->there == RT_CLEAR && !rt_screen_compares()) {
 		clear_launches++;
-	} else if (l->running || !take(l, &c)) {
-		say_if_gone(l);
+	} else if (l->running || (!take(l, &c) && !rescue(l, &c))) {
 		lost_logs++;
 	} else {
+		c.torn = l->failed;
 		rt_screen_places(l, c.unit);
 		judge_taken(l, &c, fill, n);
 	}

@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <spawn.h>
 #include <stdint.h>
 
 #include "rt/kinds.h"
@@ -158,6 +159,8 @@ const char *rt_kind_name(enum gsan_kind);
 
 /* For a program that we run: without what would be loaded into it; to be freed. */
 char **rt_plain_environment(void);
+/* In it, without blocked signals and handlers, which are the program's affair. */
+bool rt_spawn(pid_t *, char *const argv[], const posix_spawn_file_actions_t *);
 
 /* ---- locate.c ------------------------------------------------------------------------- */
 

@@ -43,10 +43,8 @@ static int file_of(const void *in, size_t bytes)
 	return fd;
 }
 
-/* Blocked signals and handlers are the program's affair. */
-static bool spawn(pid_t *pid, char *const argv[], int in, int out)
+bool rt_spawn(pid_t *pid, char *const argv[], const posix_spawn_file_actions_t *files)
 {
-	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
 	sigset_t none, all;
 	char **env = rt_plain_environment();
@@ -58,14 +56,23 @@ static bool spawn(pid_t *pid, char *const argv[], int in, int out)
 	posix_spawnattr_setsigmask(&how, &none);
 	posix_spawnattr_setsigdefault(&how, &all);
 	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	ok = !posix_spawn(pid, argv[0], files, &how, argv, env);
+	posix_spawnattr_destroy(&how);
+	rt_free(env);
+	return ok;
+}
+
+static bool spawn(pid_t *pid, char *const argv[], int in, int out)
+{
+	posix_spawn_file_actions_t files;
+	bool ok;
+
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, in, STDIN_FILENO);
 	posix_spawn_file_actions_adddup2(&files, out, STDOUT_FILENO);
 	posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	ok = !posix_spawn(pid, argv[0], &files, &how, argv, env);
+	ok = rt_spawn(pid, argv, &files);
 	posix_spawn_file_actions_destroy(&files);
-	posix_spawnattr_destroy(&how);
-	rt_free(env);
 	return ok;
 }
 

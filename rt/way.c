@@ -7,15 +7,13 @@
 #include <string.h>
 
 #include "rt/clear.h"
+#include "rt/rescue.h"
 
 enum { MAILBOX_BYTES = 4096, LEAST_MEMORY = 1 << 20 };
 #define MOST_MEMORY (UINT64_C(8) << 30) /* bytes of logs, by default: */
 enum { SHARE = 4 };                     /* at most so large a part of what is free */
 enum { CLASSES = 44 };
 #define SLAB (UINT64_C(64) << 20)       /* bytes that are asked for at once, at most, if one launch's are less */
-
-/* What the driver gave: launches' memory in a row, of which so many are spare. */
-struct rt_slab { CUdeviceptr at; uint64_t bytes; unsigned n, spare; bool goes; };
 
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;          /* inside the locks of ways */
 
@@ -35,68 +33,20 @@ static struct {
 	.here.lock = PTHREAD_MUTEX_INITIALIZER
 };
 
-/* ---- copies where logs lie in host memory (log_host): by the host alone, since a fault ends all contexts ------------ */
-
-static CUresult read_host(void *to, CUdeviceptr from, size_t n, CUstream s)
-{
-	(void)s;
-	memcpy(to, (const void *)(uintptr_t)from, n);
-	return CUDA_SUCCESS;
-}
-
-/* What others go by comes behind what it refers to. */
-static CUresult write_host(CUdeviceptr to, const void *from, size_t n, CUstream s)
-{
-	(void)s;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	memcpy((void *)(uintptr_t)to, from, n);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return CUDA_SUCCESS;
-}
-
 static CUresult is_done(CUstream s)
 {
 	(void)s;
 	return CUDA_SUCCESS;
 }
 
-/* False: there is none, or the device sees it at another address. */
-static bool host_memory(CUdeviceptr *at, uint64_t bytes)
-{
-	void *p = NULL;
-
-	if (REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&p, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP) != CUDA_SUCCESS)
-		return false;
-	if (rt_drv.cuMemHostGetDevicePointer(at, p, 0) == CUDA_SUCCESS && *at == (uintptr_t)p)
-		return true;
-	REAL(cuMemFreeHost, RT_cuMemFreeHost)(p);
-	return false;
-}
-
-static bool device_memory(CUdeviceptr *at, uint64_t bytes)
-{
-	return REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(at, bytes) == CUDA_SUCCESS;
-}
-
-static void free_memory(CUdeviceptr at)
-{
-	if (rt_flags.log_host)
-		REAL(cuMemFreeHost, RT_cuMemFreeHost)((void *)(uintptr_t)at);
-	else
-		REAL(cuMemFree_v2, RT_cuMemFree_v2)(at);
-}
-
 /* ---- memory for logs ------------------------------------------------------------------------------ */
 
 const struct log_way *rt_way_begin(enum rt_way w)
 {
-	bool current;
-
 	pthread_mutex_lock(&dev.way[w].lock);
 	rt_inside++;
 	dev.way[w].was = NULL;
-	current = dev.second && rt_drv.cuCtxGetCurrent(&dev.way[w].was) == CUDA_SUCCESS && rt_drv.cuCtxSetCurrent(dev.second) == CUDA_SUCCESS;
-	if (current || (dev.second && rt_flags.log_host))
+	if (dev.second && rt_drv.cuCtxGetCurrent(&dev.way[w].was) == CUDA_SUCCESS && rt_drv.cuCtxSetCurrent(dev.second) == CUDA_SUCCESS)
 		return &dev.way[w].way;
 	rt_inside--;
 	pthread_mutex_unlock(&dev.way[w].lock);
@@ -192,26 +142,27 @@ static void free_spares(bool gone)
 				dev.spare[i].v[n++] = m;
 				continue;
 			}
-			if (!gone && m.at == s->at)
-				free_memory(s->at);
+			if (m.at == s->at && (!gone || s->fd >= 0))
+				rt_slab_give_back(s);
 			dev.have -= m.bytes;
 			dev.made[i]--;
 			if (!--s->spare)
-				rt_free(s);
+				rt_slab_free(s);
 		}
 		dev.spare[i].n = n;
 	}
 	pthread_mutex_unlock(&spare_lock);
 }
 
-static bool make_slab(const struct log_way *w, struct rt_slab *s)
+static struct rt_slab *make_slab(const struct log_way *w, uint64_t size, unsigned n)
 {
-	if (!(rt_flags.log_host ? host_memory : device_memory)(&s->at, s->bytes))
-		return false;
-	if (log_zero(w, s->at, s->bytes))
-		return true;
-	free_memory(s->at);
-	return false;
+	struct rt_slab *s = rt_slab_make(dev.device, n * size, n);
+
+	if (!s || log_zero(w, s->at, s->bytes))
+		return s;
+	rt_slab_give_back(s);
+	rt_slab_free(s);
+	return NULL;
 }
 
 /* As many as there are, so that a program which launches a lot at once seldom waits for the driver. */
@@ -230,7 +181,7 @@ uint64_t rt_memory_most(void)
 bool rt_memory_get(const struct log_way *w, uint64_t bytes, bool frees, struct rt_memory *m)
 {
 	uint64_t size = (uint64_t)LEAST_MEMORY << class_of(bytes);
-	struct rt_slab *s, new = {0};
+	struct rt_slab *s;
 
 	if (rt_memory_spare(bytes, m))
 		return true;
@@ -240,15 +191,11 @@ bool rt_memory_get(const struct log_way *w, uint64_t bytes, bool frees, struct r
 		size = bytes;
 	if (dev.have + size > dev.most)
 		return false;
-	new.n = slab_size(size);
-	new.bytes = new.n * size;
-	if (!make_slab(w, &new)) {
-		new = (struct rt_slab){.n = 1, .bytes = size};
-		if (!make_slab(w, &new))
-			return false;
-	}
-	s = rt_alloc(sizeof *s);
-	*s = new;
+	s = make_slab(w, size, slab_size(size));
+	if (!s)
+		s = make_slab(w, size, 1);
+	if (!s)
+		return false;
 	dev.have += s->bytes;
 	dev.made[class_of(size)] += s->n;
 	*m = (struct rt_memory){.at = s->at, .bytes = size, .slab = s};
@@ -294,12 +241,6 @@ static bool make_here(struct log_way *w)
 	if (REAL(cuMemHostAlloc, RT_cuMemHostAlloc)(&locked, LOG_CHUNK, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
 		return false;
 	w->locked = locked;
-	if (rt_flags.log_host) {
-		w->read = read_host;
-		w->write = write_host;
-		w->set = NULL;
-		w->query = is_done;
-	}
 	return true;
 }
 

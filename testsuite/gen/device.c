@@ -13,7 +13,7 @@
 
 #include "rt/gsan.h"
 
-enum { DEVICE_BATCH = 16, PLAIN_RUNS = 2, RUN_MS = 20000, ORDERS = 512 };
+enum { DEVICE_BATCH = 16, PLAIN_RUNS = 2, RUN_MS = 20000, ORDERS = 512, ORDERS_MS = 120000 };
 
 static void wrong(struct run_result *r, unsigned which, const char *text)
 {
@@ -110,10 +110,12 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i,
 
 static void on_device(const struct job *j, int fd, unsigned done)
 {
+	const struct run_result none = {0};
 	struct worker w = {0};
 
 	worker_start(&w, j->driver);
 	contents_load(&w, j->p, j->n, w.first);
+	worker_send(fd, WORKER_LOADED, &none);
 	for (unsigned k = done; k < j->n; k++) {
 		struct run_result r = {0};
 
@@ -137,6 +139,7 @@ static void in_many_orders(const struct job *j, int fd, unsigned done)
 	b = worker_text(j->p, 1, NULL);
 	w.plain = worker_load(&w, b.p);
 	free(b.p);
+	worker_send(fd, WORKER_LOADED, &r);
 	for (unsigned k = 1; k <= ORDERS && !r.fault; k++) {
 		w.emu_set_seed(k);
 		r.fault = !worker_launch(&w, w.plain, j->p, 0);
@@ -148,7 +151,7 @@ bool ends_always(const struct gen_prog *p)
 {
 	struct run_result r = {0};
 	struct job j = {
-		.child = in_many_orders, .p = p, .n = 1, .schedules = 1, .patience = RUN_MS, .driver = soak_emu
+		.child = in_many_orders, .p = p, .n = 1, .schedules = 1, .patience = ORDERS_MS, .driver = soak_emu
 	};
 
 	worker_job(&j, &r);

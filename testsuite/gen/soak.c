@@ -476,6 +476,10 @@ static void judge(const struct options *o, struct there *t, const struct gen_pro
 	if (!r->hung && !bad_of(r))
 		return;
 	/* Without gsan it would have come to no end either, if not this time. */
+	if (r->hung || r->fault) {
+		printf("program %llu: %s; may it hang without gsan?\n", (unsigned long long)p->seed, r->text);
+		fflush(stdout);
+	}
 	if ((r->hung || r->fault) && !ends_always(p)) {
 		t->stuck++;
 		t->racy -= w->racy;

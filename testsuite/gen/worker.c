@@ -372,7 +372,7 @@ static unsigned process(const struct job *j, unsigned done, struct run_result *o
 	struct pollfd q = {.events = POLLIN};
 	struct msg m;
 	int fd[2], status;
-	bool hung = false;
+	bool hung = false, loaded = false;
 	pid_t pid;
 
 	if (pipe(fd))
@@ -387,8 +387,10 @@ static unsigned process(const struct job *j, unsigned done, struct run_result *o
 	}
 	close(fd[1]);
 	q.fd = fd[0];
-	while (!(hung = poll(&q, 1, done == start ? START_MS : j->patience) == 0) &&
-	       read(fd[0], &m, sizeof m) == sizeof m) {
+	while (!(hung = poll(&q, 1, loaded ? j->patience : START_MS) == 0) && read(fd[0], &m, sizeof m) == sizeof m) {
+		loaded = true;
+		if (m.at == WORKER_LOADED)
+			continue;
 		out[m.at] = m.r;
 		done = m.at + 1;
 	}
@@ -400,7 +402,7 @@ static unsigned process(const struct job *j, unsigned done, struct run_result *o
 		out[done] = (struct run_result){.hung = true};
 		if (hung)
 			snprintf(out[done].text, sizeof out[done].text, "not done after %d seconds",
-				 (done == start ? START_MS : j->patience) / 1000);
+				 (loaded ? j->patience : START_MS) / 1000);
 		else
 			snprintf(out[done].text, sizeof out[done].text, "ended by signal %d",
 				 WTERMSIG(status));

@@ -84,6 +84,7 @@ struct job {
 /* events.c: one of those, for --events */
 void events_child(const struct job *, int fd, unsigned done);
 
+#define WORKER_LOADED UINT32_MAX         /* sent as the number of a result: programs are loaded, the first run begins */
 void worker_send(int fd, unsigned at, const struct run_result *);
 /* A process that was brought down is followed by one for the rest. */
 void worker_job(const struct job *, struct run_result *out);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What goes wrong has a name, which is forgotten when it is asked for, unless the device
-// is lost.  Its logs are in the host's memory, which a fault leaves.
+// is lost.  Its logs are not: a program that is started then reads them.
 // prints: no such launch, then no error
 // prints: cudaErrorInvalidValue
 // prints: invalid device symbol
 // prints: invalid device ordinal
-// options: log_host=1
 // prints: an illegal memory access was encountered
 // prints: an illegal memory access was encountered
 #include "check.h"

@@ -236,13 +236,14 @@ hung 5 hang_timeout=1,hang_exit=2 g right
 has err 'GSan: 0 findings; 1 launch'
 has out ends
 
-# On a GPU: faults, whose logs are in the host's memory.
+# Faults end all contexts of a GPU, and of the emulated device with EMU_FATAL: the log outlives them.
 for k in "f first" "a second" "r third"; do
-	[ "$device" = gpu ] || break
-	GSAN_OPTIONS=log_host=1 run 66 timeout 60 $gsan_run -- ./hung ${k% *}
+	EMU_FATAL=1 run 66 timeout 60 $gsan_run -- ./hung ${k% *}
 	has err 'WARNING: GSan: data race'
 	has err "hung.cu:$(line ${k#* })"
-	GSAN_OPTIONS=log_host=1 run 5 timeout 60 $gsan_run -- ./hung ${k% *} right
+	has err 'GSan: 1 finding; 1 launch'
+	hasnt out ends
+	EMU_FATAL=1 run 5 timeout 60 $gsan_run -- ./hung ${k% *} right
 	has err 'GSan: 0 findings; 1 launch'
 done
 [ "$device" = emu ] || done_testing
@@ -267,20 +268,10 @@ for k in "f first" "a second" "r third"; do
 	has err 'GSan: 0 findings; 1 launch'
 done
 
-# A device whose faults end all contexts, as a GPU's do: what was logged into the host's memory is still there.
-for k in "f first" "a second" "r third"; do
-	EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 $gsan_run -- ./hung ${k% *}
-	has err 'WARNING: GSan: data race'
-	has err "hung.cu:$(line ${k#* })"
-	has err 'GSan: 1 finding; 1 launch'
-	EMU_FATAL=1 run 5 timeout 60 $gsan_run -- ./hung ${k% *}
-	has err 'went with its context, which ended in an error; log_host=1 keeps'
-	has err 'GSan: nothing was watched: the log of each launch was lost'
-done
-EMU_FATAL=1 GSAN_OPTIONS=log_host=1 run 66 timeout 60 $gsan_run -- ./hung b
+# Memory that other processes cannot have goes with its context.
+EMU_FATAL=2 run 5 timeout 60 $gsan_run -- ./hung f
+has err 'went with its context: its memory cannot be shared with another process'
+has err 'GSan: nothing was watched: the log of each launch was lost'
+EMU_FATAL=1 run 66 timeout 60 $gsan_run -- ./hung b
 why "barrier 1 of block 0 lacks 1 warp"
-hung 66 hang_timeout=1,log_host=1 m
-why "the mbarrier at 0x[0-9a-f]* of block 0 lacks 1 arrival"
-hung 5 hang_timeout=1,log_host=1 m right
-has err 'GSan: 0 findings; 1 launch'
 done_testing

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rescue.c: a fault on a GPU ends all contexts of the process, and with them every way to read logs.  A program that is
+ * started then (rescuer.c) has contexts of its own, and is given the descriptors of the logs' memory.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "log/region.h"
+#include "rt/drv.h"
+#include "rt/rescue.h"
+
+enum { FILES = 4096, PATIENCE_S = 30 };
+_Static_assert((int)LOG_CHUNK <= (int)RESCUE_BYTES, "the file holds what is read at once");
+
+extern const char rt_rescuer[], rt_rescuer_end[];
+__asm__(".section .rodata,\"a\",@progbits\n"
+	".globl rt_rescuer, rt_rescuer_end\n"
+	".hidden rt_rescuer, rt_rescuer_end\n"
+	"rt_rescuer: .incbin \"rt/rescuer\"\n"
+	"rt_rescuer_end:\n"
+	".previous");
+
+static struct {
+	pthread_mutex_t lock;
+	bool runs;
+	pid_t pid;
+	int socket;
+	const char *why;
+	struct log_way way;
+} rescue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- starting it -------------------------------------------------------------------------------------------------------- */
+
+/* Standard ones are others in the child. */
+static int keep_out(int fd)
+{
+	const int above = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return above;
+}
+
+static int file_of(const char *name, const void *in, size_t bytes)
+{
+	const int fd = keep_out(memfd_create(name, MFD_CLOEXEC));
+
+	if (fd >= 0 && (in ? !rt_write_all(fd, in, bytes) : !ftruncate(fd, (off_t)bytes)))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static bool spawn(int program, int socket, int file)
+{
+	posix_spawn_file_actions_t files;
+	char name[32], device[16], *argv[] = {name, (char *)(uintptr_t)rt_driver_path(), device, NULL};
+	int fd[FILES];
+	const size_t n = rt_slab_files(fd, FILES);
+	bool ok;
+
+	snprintf(name, sizeof name, "/proc/self/fd/%d", program);
+	snprintf(device, sizeof device, "%d", rt_device());
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, socket, RESCUE_SOCKET);
+	posix_spawn_file_actions_adddup2(&files, file, RESCUE_FILE);
+	for (size_t i = 0; i < n; i++)
+		posix_spawn_file_actions_adddup2(&files, fd[i], fd[i]); /* it stays open there */
+	ok = rt_spawn(&rescue.pid, argv, &files);
+	posix_spawn_file_actions_destroy(&files);
+	return ok;
+}
+
+static bool begin(int program, int file)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	int pair[2];
+
+	if (program < 0 || file < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return false;
+	rescue.socket = pair[0];
+	pair[1] = keep_out(pair[1]);
+	rescue.way.locked = mmap(NULL, RESCUE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	rescue.runs = !setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) &&
+		      rescue.way.locked != MAP_FAILED && spawn(program, pair[1], file);
+	close(pair[1]);
+	if (!rescue.runs)
+		close(pair[0]);
+	return rescue.runs;
+}
+
+static bool start(void)
+{
+	const int program = file_of("gsan-rescuer", rt_rescuer, (size_t)(rt_rescuer_end - rt_rescuer));
+	const int file = file_of("gsan-log", NULL, RESCUE_BYTES);
+	const bool ok = begin(program, file);
+
+	if (program >= 0)
+		close(program);
+	if (file >= 0)
+		close(file);
+	return ok;
+}
+
+static void stop(void)
+{
+	int status;
+
+	munmap(rescue.way.locked, RESCUE_BYTES);
+	close(rescue.socket);
+	kill(rescue.pid, SIGKILL);
+	waitpid(rescue.pid, &status, 0);
+	rescue.runs = false;
+}
+
+/* ---- asking it ------------------------------------------------------------------------------------------------------------ */
+
+/* It writes where `to` is. */
+static CUresult read_there(void *to, CUdeviceptr from, size_t n, CUstream s)
+{
+	struct rescue_ask ask = {.bytes = n};
+	struct rt_slab of;
+	int32_t answer;
+
+	(void)to;
+	(void)s;
+	if (!rt_slab_find(from, &of) || n > of.bytes - (from - of.at)) {
+		rescue.why = "its memory cannot be shared with another process";
+		return CUDA_ERROR_INVALID_VALUE;
+	}
+	ask.at = from - of.at;
+	ask.all = of.mapped;
+	ask.memory = of.fd;
+	if (send(rescue.socket, &ask, sizeof ask, MSG_NOSIGNAL) != sizeof ask ||
+	    recv(rescue.socket, &answer, sizeof answer, MSG_WAITALL) != sizeof answer) {
+		rescue.why = "the program that was to read it ended, or took too long";
+		return CUDA_ERROR_UNKNOWN;
+	}
+	if (answer)
+		rescue.why = "another process cannot read it";
+	return answer;
+}
+
+static CUresult is_done(CUstream s)
+{
+	(void)s;
+	return CUDA_SUCCESS;
+}
+
+bool rt_rescue(CUdeviceptr at, const struct log_shape *shape, struct log_copy *c, const char **why)
+{
+	struct rt_slab of;
+	bool ok;
+
+	pthread_mutex_lock(&rescue.lock);
+	rescue.way.read = read_there;
+	rescue.way.query = is_done;
+	rescue.why = "its memory cannot be shared with another process";
+	ok = rt_slab_find(at, &of);
+	if (ok && !rescue.runs && !start()) {
+		rescue.why = "the program that was to read it cannot be started";
+		ok = false;
+	}
+	ok = ok && log_take(&rescue.way, at, shape, c);
+	*why = rescue.why;
+	if (!ok && rescue.runs)
+		stop();
+	pthread_mutex_unlock(&rescue.lock);
+	return ok;
+}
