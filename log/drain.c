@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "log/drain.h"
 
@@ -14,7 +15,9 @@ enum {
 	SLAB = 1 << 19,                 /* units */
 	TURN_MS = 5                     /* by then what a lane stored before it ended can be seen */
 };
-#define KEEP_MAX (UINT64_C(8) << 30)    /* bytes of pieces that are taken out */
+#define KEEP_MOST (UINT64_C(64) << 30)  /* bytes of pieces that are taken out: */
+enum { KEEP_SHARE = 4 };                /* at most so large a part of the host's memory, */
+#define KEEP_LEAST (UINT64_C(2) << 30)  /* but so many */
 
 enum state { HELD, FULL, FREE };
 struct place { uint32_t number; uint8_t state; bool seen, settled; };   /* number: of the ticket that has it */
@@ -35,7 +38,7 @@ struct log_drain {
 	uint32_t last_turn;             /* ms */
 	struct event_unit *slab;        /* of pieces that are taken out; its first unit says where the one before is */
 	uint32_t slab_used;             /* units of SLAB */
-	uint64_t kept;
+	uint64_t kept, most;            /* bytes of them, and at most */
 	bool ended;                     /* nobody is answered any more */
 };
 
@@ -45,6 +48,13 @@ static uint32_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+}
+
+static uint64_t most_kept(void)
+{
+	const uint64_t share = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / KEEP_SHARE;
+
+	return share < KEEP_LEAST ? KEEP_LEAST : share < KEEP_MOST ? share : KEEP_MOST;
 }
 
 /* ---- copies ------------------------------------------------------------------------------------------ */
@@ -194,6 +204,7 @@ static bool set_up(struct log_drain *d)
 		fill_of(d, i)->place = log_ticket(s, i);
 		d->place[i].number = i;
 	}
+	d->most = most_kept();
 	d->answered = d->heard = n;
 	d->last_turn = now_ms();
 	return true;
@@ -380,7 +391,7 @@ static bool look(struct log_drain *d)
 		return false;
 	if (d->kept == before && somebody_waits(d) && !take_ended(d))
 		return false;
-	return d->kept <= KEEP_MAX && !(somebody_waits(d) && now_ms() - d->fill[d->answered].since > d->patience);
+	return (!d->place || d->kept <= d->most) && !(somebody_waits(d) && now_ms() - d->fill[d->answered].since > d->patience);
 }
 
 bool log_drain_look(struct log_drain *d)

@@ -149,21 +149,29 @@ static bool begin_region(const struct rt_issue *i, struct rt_launch *l, struct r
 	return ok;
 }
 
+/* Behind a fault no launch begins, and none is missed. */
+static bool is_lost(CUcontext ctx)
+{
+	const CUresult r = REAL(CUresult(CUstream), RT_cuStreamQuery)(rt_ctx_stream(ctx));
+
+	return r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY;
+}
+
 static bool prepare(const struct rt_issue *i, struct rt_launch *l, struct region_launch *param)
 {
 	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), l->kernel->piece,
 				    rt_judge_drains() ? rt_lanes() : 0);
-	bool ok;
+	const char *why = NULL;
 
-	if (need > LOG_MOST || !find_enough(l, need, &l->memory)) {
-		rt_judge_unwatched("there is no memory for its log");
-		return false;
+	if (need > LOG_MOST || !find_enough(l, need, &l->memory))
+		why = "there is no memory for its log";
+	if (!why) {
+		log_fit(&l->shape, l->memory.bytes);
+		why = begin_region(i, l, param) ? NULL : "the device's memory cannot be written";
 	}
-	log_fit(&l->shape, l->memory.bytes);
-	ok = begin_region(i, l, param);
-	if (!ok)
-		rt_judge_unwatched("the device's memory cannot be written");
-	return ok;
+	if (why && !is_lost(i->ctx))
+		rt_judge_unwatched(why);
+	return !why;
 }
 
 /* ---- a launch that is watched ------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@ struct rt_part;
 /* Is a log of so many units one whose blocks are not all judged at once? */
 bool rt_part_is_large(uint64_t units);
 
-/* Of a launch that is over and whole, as rt_screen_is_plain() has it. */
+/* Of a launch that is over, as rt_screen_is_plain() has it. */
 struct rt_part *rt_part_new(const struct rt_launch *);
 void rt_part_free(struct rt_part *);
 /* Each of its pieces, which are right. */

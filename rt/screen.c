@@ -44,11 +44,17 @@ static void screen(void *arg)
 	s->clear = screen_launch(s->log, s->sites, s->maps, s->places, NULL, why);
 }
 
+/* Does nothing of it overlap another launch? */
+static bool is_by_itself(const struct rt_launch *l, const struct rt_verdict *v)
+{
+	return rt_flags.report_bugs && !l->early && !l->tables->linked->lets_go && !rt_verdict_is_strict(v);
+}
+
 /* May the screen be asked about it?  Of a launch that others overlap, that ended in an error, or of which pieces were taken out
  * while it ran, it may not. */
 static bool may_be_clear(const struct rt_launch *l, const struct rt_verdict *v)
 {
-	return rt_flags.report_bugs && !l->full && !l->early && !l->tables->linked->lets_go && !l->failed && !rt_verdict_is_strict(v);
+	return is_by_itself(l, v) && !l->full && !l->failed;
 }
 
 /* Those that the driver made, and parameters; to be freed. */
@@ -108,7 +114,7 @@ static bool is_clear(const struct rt_launch *l, const struct rt_verdict *v, cons
 
 bool rt_screen_is_plain(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)
 {
-	return may_be_clear(l, v) && !c->head.lost && !rt_keeps() && !l->deed;
+	return is_by_itself(l, v) && !c->head.lost && !rt_keeps() && !l->deed;
 }
 
 bool rt_screen_here(const struct rt_launch *l, const struct rt_verdict *v, const struct log_copy *c)

@@ -14,7 +14,7 @@ bool rt_screen_is_on(void);
 bool rt_screen_compares(void);
 /* May the device be asked whether that launch, which is over, is clear? */
 bool rt_screen_may_ask(const struct rt_launch *, const struct rt_verdict *);
-/* Is it one that is over as a whole, and beside which nothing else ran?  By a copy of its log. */
+/* Is its log all there, and did nothing else run beside it?  By a copy of its log. */
 bool rt_screen_is_plain(const struct rt_launch *, const struct rt_verdict *, const struct log_copy *);
 /* Asks it of launches of one context, at most RT_CLEAR_BATCH, at all of which the program's memory was as the verdict has it.
  * The log of one that is clear need not be read, and its memory is given back, unless device_screen compares. */

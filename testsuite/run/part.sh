@@ -93,6 +93,44 @@ watch 66 judge_all_mb=0:suppressions="$tmp/supp"
 has err "a launch of tile(int*, int): 128 of 1000 blocks are judged first: there is nothing to report"
 has err "; 984 blocks not judged"
 
+# The same of a launch that a fault ends, and of one whose region is emptied while it runs.
+cat >long.cu <<'END'
+#include <cuda_runtime.h>
+__global__ void rounds(int *p, int n, bool trap)
+{
+	__shared__ int t[64];
+
+	for (int i = 0; i < n; i++) {
+		t[threadIdx.x * 7 % 64] = i;
+#ifndef RACY
+		__syncthreads();
+#endif
+		p[blockIdx.x * 64 + threadIdx.x] += t[threadIdx.x ^ 32];
+		__syncthreads();
+	}
+	if (trap && blockIdx.x == gridDim.x - 1)
+		__trap();
+}
+int main(int argc, char **)
+{
+	int *p;
+
+	cudaMalloc(&p, 1024 * 64 * sizeof *p);
+	cudaMemset(p, 0, 1024 * 64 * sizeof *p);
+	rounds<<<32, 64>>>(p, 1500, false);
+	cudaDeviceSynchronize();
+	rounds<<<32, 64>>>(p, 100, true);
+	return cudaDeviceSynchronize() != cudaErrorLaunchFailure && cudaGetLastError() != cudaErrorAssert;
+}
+END
+build long.cu
+EMU_FATAL=1 watch 0 judge_all_mb=0:log_mb=8
+hasnt err "not judged"
+build -DRACY long.cu
+EMU_FATAL=1 watch 66 judge_all_mb=0:log_mb=8
+[ "$(grep -c 'of 32 blocks are judged first: there is something' err)" = 2 ] || fail "not both are judged by portions"
+hasnt err "part of the log is lost"
+
 # What a thread writes another one of its block reads behind what the last block hands on: by itself, a block that learns of
 # others says nothing.
 cat >hand.cu <<'END'
