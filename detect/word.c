@@ -343,37 +343,47 @@ static void join_head(const struct word *w, const struct word_op *r, const struc
 		join(w->g, event_of(w, r), 1u << r->lane, h->hub, edge((enum how)h->how, when, apart));
 }
 
-enum { WALK = 256 };            /* writes of a chain that are looked at one by one */
+enum { WALK = 256 };            /* writes of a chain that are looked at one by one, from each that was seen */
+
+/* Of what `x` may have seen, in these 32 writes, one that was not looked at for this read; NONE: there is none. */
+static uint32_t walk_on(const struct word *w, const struct word_op *x, const struct seen_bits *b)
+{
+	EACH_LANE(l, b->mask & ~w->walked[b->at]) {
+		const uint32_t p = w->write[b->at * EVENT_LANES + l].op;
+
+		if (!strong_together(w, x, op_of(w, p)))
+			continue;
+		w->walked[b->at] |= 1u << l;
+		return p;
+	}
+	return NONE;
+}
 
 /* Heads of the reader's own block and cluster, back along the chain: they may reach him by less than
  * device scope, and what they say means more in one block. */
 static void walk_back(struct word *w, const struct word_op *r, uint32_t from, bool acquire)
 {
-	uint32_t stack[WALK], n = 1, seen = 0;
+	uint32_t stack[WALK], n = 1, seen = 0, p;
 
 	stack[0] = from;
-	w->stamp[from] = ++w->stamps;
 	while (n) {
 		const struct word_op *x = op_of(w, stack[--n]);
 		enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
 
 		for (uint32_t k = x->heads.first; apart < A_DEVICE && k < x->heads.first + x->heads.n; k++)
 			join_head(w, r, &w->d->head.v[k], apart, acquire);
-		EACH_SEEN(w->d, x, b, l) {
-			uint32_t p = w->write[b->at * EVENT_LANES + l].op;
+		for (uint32_t k = x->pred; x->reads && k < x->pred + x->nbits; k++) {
+			while ((p = walk_on(w, x, &w->d->pred.v[k])) != NONE) {
+				if (n == WALK || ++seen > WALK) {
+					/* Everything before, as if it were of the same block. */
+					struct head h = {op_of(w, p)->any, A_DEVICE, H_PLAIN};
 
-			if (w->stamp[p] == w->stamps || !strong_together(w, x, op_of(w, p)))
-				continue;
-			w->stamp[p] = w->stamps;
-			if (n == WALK || ++seen > WALK) {
-				/* Everything before, as if it were of the same block. */
-				struct head h = {op_of(w, p)->any, A_DEVICE, H_PLAIN};
-
-				join_head(w, r, &h, A_BLOCK, acquire);
-				w->d->counter[DETECT_INEXACT_READS] += !w->g->world;
-				continue;
+					join_head(w, r, &h, A_BLOCK, acquire);
+					w->d->counter[DETECT_INEXACT_READS] += !w->g->world;
+					continue;
+				}
+				stack[n++] = p;
 			}
-			stack[n++] = p;
 		}
 	}
 }
@@ -385,12 +395,15 @@ static void learn_from(struct word *w, const struct word_op *r, uint32_t from, b
 	bool wide = w->g->world & W_WIDE;
 	enum apart apart = apart_of(w->d, block_at(w, x), block_at(w, r));
 	unsigned when = acquire && (wide || r->reach >= w->span) ? NOW : wide ? LATER : (unsigned)LATER + w->span;
+	uint32_t *walked = &w->walked[w->writing[from] / EVENT_LANES];
 
 	join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_PLAIN, when, apart));
 	if (w->d->loose)
 		join(w->g, event_of(w, r), 1u << r->lane, x->chain, edge(H_LOOSE, NOW, apart));
-	if (w->span > A_BLOCK && !wide && (w->narrow || r->reach < w->span || w->g->narrow))
+	if (w->span > A_BLOCK && !wide && (w->narrow || r->reach < w->span || w->g->narrow) && !(*walked >> w->writing[from] % EVENT_LANES & 1)) {
+		*walked |= 1u << w->writing[from] % EVENT_LANES;
 		walk_back(w, r, from, acquire);
+	}
 }
 
 /* memory-model.md 1.2, 2 b: what the thread has read here before is acquired, too. */
@@ -399,6 +412,7 @@ static void learn(struct word *w, uint32_t read)
 	const struct word_op *r = op_of(w, read);
 	uint32_t n;
 
+	memset(w->walked, 0, (w->nwrites + EVENT_LANES - 1) / EVENT_LANES * sizeof *w->walked);
 	for (uint32_t q = read; q != NONE; q = w->previous[q]) {
 		const struct word_op *x = op_of(w, q);
 
@@ -484,7 +498,7 @@ static struct word new_word(struct detect *d, struct graph *g, uint32_t *op, uin
 {
 	struct word w = {.d = d, .g = g, .op = op, .n = n};
 	uint32_t **const of_op[] = {
-		&w.writing, &w.previous, &w.wrote, &w.next, &w.stamp, &w.seen, &w.block, &w.cluster, &w.near_before, &w.near_behind,
+		&w.writing, &w.previous, &w.wrote, &w.next, &w.walked, &w.seen, &w.block, &w.cluster, &w.near_before, &w.near_behind,
 		&w.near, &w.covered, &w.covers, &w.released[0], &w.released[1], &w.released[2]
 	};
 

@@ -28,7 +28,8 @@ struct word {
 	uint32_t *previous, *wrote;     /* the same thread's operation, its write, before this; NONE */
 	uint32_t *next;                 /* its thread's next write: number; NONE */
 	uint32_t *released[3];          /* its last release before this that reaches so far at least */
-	uint32_t *stamp, stamps;        /* those that were looked at */
+	uint32_t *walked;               /* writes that were looked at for a read, 32 in each */
+	uint32_t stamps;                /* those that were looked at */
 	uint32_t *seen;                 /* room for writes that one operation has seen */
 	uint32_t *block, *cluster;      /* of each: whose it is */
 	uint32_t *near_before, *near_behind;    /* the nearest writes of its cluster: numbers; NONE */

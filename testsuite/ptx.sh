@@ -35,7 +35,7 @@ verdict emu
 # Those are logs of launches: what the host has ordered libgsan alone judges.
 if [ $ran = yes ] && ! grep -q '^//@ expect.*\(stream\|host\)-race' "$file"; then
 	for events in --events --events=hostile; do
-		"$top_builddir/gsan-run" --check --oracle --device=emu $events --cuts=3 --seeds=0..1 "$file" >log 2>&1 ||
+		"$top_builddir/gsan-run" --check --oracle --device=emu $events --cuts=2 --seeds=0..1 "$file" >log 2>&1 ||
 			{ fail "$1: $events: status $?"; cat log; }
 	done
 fi

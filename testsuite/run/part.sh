@@ -117,18 +117,18 @@ int main(int argc, char **)
 
 	cudaMalloc(&p, 1024 * 64 * sizeof *p);
 	cudaMemset(p, 0, 1024 * 64 * sizeof *p);
-	rounds<<<32, 64>>>(p, 1500, false);
+	rounds<<<8, 64>>>(p, 1500, false);
 	cudaDeviceSynchronize();
-	rounds<<<32, 64>>>(p, 100, true);
+	rounds<<<8, 64>>>(p, 100, true);
 	return cudaDeviceSynchronize() != cudaErrorLaunchFailure && cudaGetLastError() != cudaErrorAssert;
 }
 END
 build long.cu
-EMU_FATAL=1 watch 0 judge_all_mb=0:log_mb=8
+EMU_FATAL=1 watch 0 judge_all_mb=0:log_mb=2
 hasnt err "not judged"
 build -DRACY long.cu
-EMU_FATAL=1 watch 66 judge_all_mb=0:log_mb=8
-[ "$(grep -c 'of 32 blocks are judged first: there is something' err)" = 2 ] || fail "not both are judged by portions"
+EMU_FATAL=1 watch 66 judge_all_mb=0:log_mb=2
+[ "$(grep -c 'of 8 blocks are judged first: there is something' err)" = 2 ] || fail "not both are judged by portions"
 hasnt err "part of the log is lost"
 
 # What a thread writes another one of its block reads behind what the last block hands on: by itself, a block that learns of
