@@ -3,13 +3,16 @@
  * device.c: programs on a GPU, whose verdict the emulated device has given under
  * every schedule.  Instrumented they must get the same; if they are free of races and
  * leave the same in every order of steps, they must leave that there, too, with gsan
- * and without.  A race that gsan lacks may be for what it counted in that run.
+ * and without.  A race that gsan lacks may be for what it counted in that run.  What the
+ * device's screen says of each launch has to be what the host says.
  */
 #include "testsuite/gen/worker.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rt/gsan.h"
 
@@ -75,6 +78,37 @@ static void verdict(struct worker *w, unsigned first, const struct device_want *
 		wrong(r, 0, "only other races are found");
 }
 
+/* What gsan writes; NULL: nothing yet. */
+static char said_path[PATH_MAX];
+static FILE *said;
+
+/* The device and the host judge every launch, and gsan says where they do not agree. */
+static void compare_both(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char options[PATH_MAX + 160];
+
+	snprintf(said_path, sizeof said_path, "%s/gsan-soak", folder ? folder : "/tmp");
+	snprintf(options, sizeof options, "log_path=%s:report_limit=1:symbolize=0:suppress_equal_stacks=0:quiet=1:exitcode=0:device_screen=3",
+		 said_path);
+	setenv("GSAN_OPTIONS", options, 1);
+	snprintf(said_path + strlen(said_path), sizeof said_path - strlen(said_path), ".%ld", (long)getpid());
+}
+
+static bool they_differ(void)
+{
+	bool differ = false;
+	char line[512];
+
+	if (!said && (said = fopen(said_path, "r")))
+		unlink(said_path);
+	while (said && fgets(line, sizeof line, said))
+		differ |= strstr(line, "a fault in gsan") != NULL;
+	if (said)
+		clearerr(said);
+	return differ;
+}
+
 static bool copy(struct worker *w, unsigned char *to)
 {
 	return w->cuMemcpyDtoH_v2(to, w->data, CONTENTS_BYTES) == CUDA_SUCCESS;
@@ -91,6 +125,8 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i,
 		wrong(r, 0, "under gsan it ends in a fault");
 	}
 	verdict(w, w->first[i], want, !r->fault && counted() != before, r);
+	if (they_differ())
+		wrong(r, 0, "the device and the host differ about a launch");
 	if (r->fault || !want->stable || !copy(w, under))
 		return;
 	for (int k = 0; k < PLAIN_RUNS; k++) {
@@ -113,6 +149,7 @@ static void on_device(const struct job *j, int fd, unsigned done)
 	const struct run_result none = {0};
 	struct worker w = {0};
 
+	compare_both();
 	worker_start(&w, j->driver);
 	contents_load(&w, j->p, j->n, w.first);
 	worker_send(fd, WORKER_LOADED, &none);
