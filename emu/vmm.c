@@ -6,6 +6,8 @@
  * punching a hole.  What is to be shared with other processes has a file of its own.
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -119,6 +121,23 @@ EMU_API CUresult CUDAAPI cuMemAddressFree(CUdeviceptr p, size_t bytes)
 	LEAVE(CUDA_SUCCESS);
 }
 
+/* Beyond the limit on files this is an error alone, and no signal. */
+static bool grow(int fd, uint64_t bytes)
+{
+	const struct timespec now = {0};
+	sigset_t one, before;
+	bool ok;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &one, &before);
+	ok = !ftruncate(fd, (off_t)bytes);
+	if (!ok && !sigismember(&before, SIGXFSZ))
+		sigtimedwait(&one, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ok;
+}
+
 static struct handle *add(int own, uint64_t at, uint64_t bytes)
 {
 	struct handle *h = fresh(sizeof *h);
@@ -136,7 +155,7 @@ static struct handle *new_handle(uint64_t bytes)
 
 	if (file < 0)
 		file = memfd_create("emulated device memory", MFD_CLOEXEC);
-	if (used + bytes > EMU_MEM_TOTAL || file < 0 || ftruncate(file, (off_t)(file_end + bytes)))
+	if (used + bytes > EMU_MEM_TOTAL || file < 0 || !grow(file, file_end + bytes))
 		return NULL;
 	file_end += bytes;
 	return add(-1, at, bytes);
@@ -146,7 +165,7 @@ static struct handle *new_shared(uint64_t bytes)
 {
 	const int own = memfd_create("emulated device memory", MFD_CLOEXEC);
 
-	if (used + bytes <= EMU_MEM_TOTAL && own >= 0 && !ftruncate(own, (off_t)bytes))
+	if (used + bytes <= EMU_MEM_TOTAL && own >= 0 && grow(own, bytes))
 		return add(own, 0, bytes);
 	if (own >= 0)
 		close(own);

@@ -395,6 +395,7 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct
 {
 	for (size_t i = 0; i < e->n; i++) {
 		struct node *n = &e->node[i];
+		struct rt_missed missed;
 
 		n->launch = NULL;
 		n->i.ctx = ctx;
@@ -405,7 +406,8 @@ static void prepare(struct exec *e, CUcontext ctx, uint64_t stream, const struct
 		n->i.params = n->params;
 		n->i.deed = rt_deed_beside(graph);
 		rt_edges_put(e->edges, n->i.deed, n->handle, n->child);
-		n->launch = rt_issue_launch(&n->i, &n->param);
+		n->launch = rt_issue_launch(&n->i, &n->param, &missed);
+		rt_issue_missed(&missed);
 		if (!n->launch)
 			rt_deed_ready(n->i.deed);
 		if (set_param(e, n) || !n->launch)

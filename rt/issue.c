@@ -26,13 +26,12 @@ static uint64_t product(const uint32_t v[3])
 	return (uint64_t)v[0] * v[1] * v[2];
 }
 
-/* What its lanes do suits no block in which a warp has several rows. */
-static bool is_suited(const struct rt_launch *l)
+/* What its lanes do suits no block in which a warp has several rows.  NULL: it is no such block. */
+static const char *unsuited(const struct rt_launch *l)
 {
 	if (!(l->kernel->flags & MODULE_FLAT) || l->block[0] % EVENT_LANES == 0 || (uint64_t)l->block[1] * l->block[2] == 1)
-		return true;
-	rt_judge_unwatched("its kernel looks at threadIdx.x alone, and its block has rows that are no multiple of 32 threads");
-	return false;
+		return NULL;
+	return "its kernel looks at threadIdx.x alone, and its block has rows that are no multiple of 32 threads";
 }
 
 /* What is screened takes less than a millisecond. */
@@ -149,29 +148,16 @@ static bool begin_region(const struct rt_issue *i, struct rt_launch *l, struct r
 	return ok;
 }
 
-/* Behind a fault no launch begins, and none is missed. */
-static bool is_lost(CUcontext ctx)
-{
-	const CUresult r = REAL(CUresult(CUstream), RT_cuStreamQuery)(rt_ctx_stream(ctx));
-
-	return r != CUDA_SUCCESS && r != CUDA_ERROR_NOT_READY;
-}
-
-static bool prepare(const struct rt_issue *i, struct rt_launch *l, struct region_launch *param)
+/* NULL, or why it cannot log. */
+static const char *prepare(const struct rt_issue *i, struct rt_launch *l, struct region_launch *param)
 {
 	uint64_t need = log_lay_out(&l->shape, product(l->grid), (uint32_t)product(l->block), l->kernel->piece,
 				    rt_judge_drains() ? rt_lanes() : 0);
-	const char *why = NULL;
 
 	if (need > LOG_MOST || !find_enough(l, need, &l->memory))
-		why = "there is no memory for its log";
-	if (!why) {
-		log_fit(&l->shape, l->memory.bytes);
-		why = begin_region(i, l, param) ? NULL : "the device's memory cannot be written";
-	}
-	if (why && !is_lost(i->ctx))
-		rt_judge_unwatched(why);
-	return !why;
+		return "there is no memory for its log";
+	log_fit(&l->shape, l->memory.bytes);
+	return begin_region(i, l, param) ? NULL : "the device's memory cannot be written";
 }
 
 /* ---- a launch that is watched ------------------------------------------------------------------------- */
@@ -272,22 +258,22 @@ struct region_launch rt_issue_nowhere(void)
 	return (struct region_launch){.last = REGION_SINK_LAST};
 }
 
-struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch *param)
+struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch *param, struct rt_missed *missed)
 {
 	struct rt_launch *l;
-	const char *why;
 
+	*missed = (struct rt_missed){0};
 	*param = rt_issue_nowhere();
 	if (!product(i->grid) || !product(i->block) || i->k->flags & MODULE_UNWATCHED || !rt_dev_ready() || !rt_ctx_known(i->ctx))
 		return NULL;
 	if (!rt_launch_chosen(i->f))
 		return NULL;
-	if (rt_short()) {
-		rt_judge_unwatched(NULL);
+	missed->is = true;
+	if (rt_short())
 		return NULL;
-	}
 	l = launch_of(i);
-	if (!is_suited(l)) {
+	missed->why = unsuited(l);
+	if (missed->why) {
 		rt_free(l);
 		return NULL;
 	}
@@ -295,16 +281,22 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 	rt_judge_begin(i->ctx);
 	rt_judge_add(l);
 	find_maps(l, i->params);
-	if (prepare(i, l, param)) {
-		why = rt_judge_ready(l);
-		if (!why)
-			return l;
-		rt_judge_unwatched(why);
-	}
+	missed->why = prepare(i, l, param);
+	if (!missed->why)
+		missed->why = rt_judge_ready(l);
+	missed->is = missed->why;
+	if (!missed->is)
+		return l;
 	*param = rt_issue_nowhere();
 	l->deed = NULL;
 	rt_judge_drop(l);
 	return NULL;
+}
+
+void rt_issue_missed(const struct rt_missed *missed)
+{
+	if (missed->is)
+		rt_judge_unwatched(missed->why);
 }
 
 /* ---- parameters ------------------------------------------------------------------------------------------ */
@@ -370,6 +362,7 @@ static void add_parameter(struct more *m, const struct module_kernel *k, void **
 
 struct start {
 	struct rt_issue i;
+	struct rt_missed missed;
 	struct more more;
 	struct rt_launch *l;
 	void **extra;
@@ -408,7 +401,7 @@ static void watch(struct start *t, void ***params, void ***extra)
 	t->i.params = *params;
 	t->extra = *extra;
 	if (t->i.k && !t->captured)
-		t->l = rt_issue_launch(&t->i, &t->more.param);
+		t->l = rt_issue_launch(&t->i, &t->more.param, &t->missed);
 	add_parameter(&t->more, t->i.k, params, extra);
 }
 
@@ -436,6 +429,8 @@ static CUresult end(struct start *t, CUresult r)
 		rt_free(t->more.params);
 	rt_free(t->more.buffer);
 	rt_context_noted(r);
+	if (r == CUDA_SUCCESS)
+		rt_issue_missed(&t->missed);
 	if (r == CUDA_SUCCESS && !t->captured)
 		nth = rt_issue_count(t->i.f, t->i.ctx);
 	if (t->i.deed && r == CUDA_SUCCESS)

@@ -42,7 +42,7 @@ static uint64_t issued;         /* ms: the last launch; atomic */
 
 /* With judge_lock. */
 static struct rt_verdict *verdict;
-static uint64_t lost_logs, clear_launches, left_blocks;
+static uint64_t lost_logs, clear_launches;
 static bool begun;                      /* the device can be asked, or cannot; atomic */
 
 /* ---- the queue ------------------------------------------------------------------------------------------ */
@@ -374,7 +374,6 @@ static void judge_log(struct rt_launch *l, const struct log_copy *c, const struc
 	__atomic_store_n(&judging_since, rt_now_ms(), __ATOMIC_RELEASE);
 	rt_verdict_begin(verdict, l, c->head.lost ? &c->head.since : NULL);
 	told = part ? rt_part_judge(part, verdict, c, fill, n) : !log_tell(c, &l->shape, fill, n, feed, NULL);
-	left_blocks += part ? rt_part_left(part) : 0;
 	lost_logs += !rt_verdict_end(verdict, l) || !told;
 	__atomic_store_n(&judging_since, 0, __ATOMIC_RELEASE);
 }
@@ -619,7 +618,7 @@ static void count(struct rt_report *r, void *unused)
 		return;
 	pthread_mutex_lock(&judge_lock);
 	rt_verdict_count(r->verdict, r);
-	r->exact = !rt_judge_under_way() && !left_blocks;
+	r->exact = !rt_judge_under_way() && !rt_part_left(&(struct rt_totals){0});
 	pthread_mutex_unlock(&judge_lock);
 }
 
@@ -885,7 +884,7 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_lock(&judge_lock);
 	t->clear = clear_launches;
 	t->lost_logs = lost_logs;
-	t->left_blocks = left_blocks;
+	rt_part_left(t);
 	pthread_mutex_lock(&queue_lock);
 	t->lost_logs += left_over();
 	/* Of what was lost nothing was watched. */

@@ -175,8 +175,12 @@ struct rt_issue {
 	struct rt_deed *deed;           /* NULL */
 };
 
+/* One that is not watched though it should be, and why; NULL: for what is counted elsewhere.  It is counted if it is launched:
+ * behind a fault none is. */
+struct rt_missed { bool is; const char *why; };
+void rt_issue_missed(const struct rt_missed *);
 /* The parameter behind its own ones, whether it is watched or not (NULL). */
-struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *);
+struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *, struct rt_missed *);
 /* Of a launch that nobody watches. */
 struct region_launch rt_issue_nowhere(void);
 void rt_issue_learn(const struct rt_launch *, uint32_t next);   /* it is over; next: of its region's head */

@@ -5,8 +5,10 @@
 #include "rt/part.h"
 #include "rt/clear.h"
 
-/* The first portion is judged in about a second; each that comes is so much larger; and there are so many before the rest. */
-enum { FIRST_BYTES = 1 << 20, FIRST_BLOCKS = 16, MORE = 8, PORTIONS = 2 };
+/* The first portion is judged in about a second; each that comes is so much larger, up to QUICK of them.  Then all blocks that may
+ * come before others do, so many bytes at once, or that part of the log: portions are walked through the whole log. */
+enum { FIRST_BYTES = 1 << 20, FIRST_BLOCKS = 16, MORE = 8, QUICK = 2, LATER_BYTES = 64 << 20, LATER_SHARE = 64 };
+enum { TURNS = 3 };     /* of all blocks, in which they are chosen */
 
 /* bytes: of its log; portion: from 1; 0: none so far. */
 struct block { uint64_t bytes; uint8_t alone, portion; };
@@ -14,8 +16,9 @@ struct block { uint64_t bytes; uint8_t alone, portion; };
 struct rt_part {
 	const struct rt_launch *launch;
 	struct block *block;
-	uint32_t nblocks, logged, taken, left;
-	uint64_t at;                    /* of two turns of all blocks: what comes before it is chosen, or is not to be */
+	uint32_t nblocks, logged, taken;
+	uint64_t bytes;                 /* of all blocks */
+	uint64_t at;                    /* of TURNS turns of all blocks: what comes before it is chosen, or is not to be */
 	bool noted, together, rest;
 	uint8_t portion;
 };
@@ -69,6 +72,7 @@ void rt_part_note(struct rt_part *p, const struct event_piece *piece, const stru
 	b = &p->block[piece->block];
 	p->logged += !b->bytes;
 	b->bytes += piece->bytes;
+	p->bytes += piece->bytes;
 	b->alone = is > b->alone ? (uint8_t)is : b->alone;
 }
 
@@ -87,22 +91,25 @@ static uint64_t take(struct rt_part *p, uint32_t block)
 	return p->block[block].bytes;
 }
 
-/* Lines of global memory that blocks share say less than what is within a block, whose turn it is first. */
-static bool is_its_turn(const struct rt_part *p, uint64_t note, bool second)
+/* Lines of global memory that blocks share say less than what is within a block, whose turn it is first.  What nothing is said
+ * against comes last. */
+static bool is_its_turn(const struct rt_part *p, uint64_t note, unsigned turn)
 {
-	return !p->noted || (note && (screen_note_why(note) == SCREEN_GLOBAL) == second);
+	if (!p->noted || turn == TURNS - 1)
+		return true;
+	return note && (screen_note_why(note) == SCREEN_GLOBAL) == (turn == 1);
 }
 
-static uint32_t choose(struct rt_part *p, uint64_t bytes, uint32_t blocks)
+static uint32_t choose(struct rt_part *p, uint64_t bytes, uint32_t blocks, unsigned turns)
 {
 	const uint32_t before = p->taken;
 	uint64_t sum = 0;
 
-	for (; !p->together && p->at < 2 * (uint64_t)p->nblocks && p->taken - before < blocks && sum < bytes; p->at++) {
+	for (; !p->together && p->at < turns * (uint64_t)p->nblocks && p->taken - before < blocks && sum < bytes; p->at++) {
 		const uint32_t block = (uint32_t)(p->at % p->nblocks);
 		const uint64_t note = noted(p, block);
 
-		if (!is_its_turn(p, note, p->at >= p->nblocks))
+		if (!is_its_turn(p, note, (unsigned)(p->at / p->nblocks)))
 			continue;
 		sum += take(p, block);
 		if (note)
@@ -115,14 +122,17 @@ static uint32_t choose(struct rt_part *p, uint64_t bytes, uint32_t blocks)
 static uint32_t next_portion(struct rt_part *p)
 {
 	uint64_t bytes = FIRST_BYTES;
-	uint32_t blocks = FIRST_BLOCKS, n;
+	uint32_t blocks = FIRST_BLOCKS, n = 0;
 
-	for (uint8_t i = 0; i < p->portion; i++) {
+	for (uint8_t i = 0; i < p->portion && i < QUICK; i++) {
 		bytes *= MORE;
 		blocks *= MORE;
 	}
 	p->portion++;
-	n = p->portion > PORTIONS ? 0 : choose(p, bytes, blocks);
+	if (p->portion <= QUICK)
+		n = choose(p, bytes, blocks, TURNS - 1);
+	if (!n && p->portion < UINT8_MAX)
+		n = choose(p, p->bytes / LATER_SHARE > LATER_BYTES ? p->bytes / LATER_SHARE : LATER_BYTES, p->nblocks, TURNS);
 	p->rest = !n;
 	return n;
 }
@@ -150,24 +160,37 @@ static void say(const struct rt_part *p, uint32_t blocks, bool found)
 		   p->logged, found ? "something" : "nothing");
 }
 
+/* Where less than that was judged, the verdict is late; what is left is counted. */
+static bool is_late(const struct rt_part *p, uint64_t since)
+{
+	return p->portion >= QUICK && rt_now_ms() - since > (uint64_t)rt_flags.judge_s * 1000;
+}
+
+static struct { uint64_t found, late; } left;   /* blocks that were not judged */
+
 bool rt_part_judge(struct rt_part *p, struct rt_verdict *v, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
+	const uint64_t since = rt_now_ms();
 	struct feeding f = {p, v};
-	bool told = true, found = false;
+	bool told = true, found = false, late = false;
 
-	while (told && !found && !p->rest) {
+	while (told && !found && !late && !p->rest) {
 		const uint32_t blocks = next_portion(p);
 
 		told = !log_tell(c, &p->launch->shape, fill, n, feed, &f);
 		found = blocks && rt_verdict_look(v);
 		if (blocks)
 			say(p, blocks, found);
+		late = is_late(p, since) && !p->rest && p->taken < p->logged;
 	}
-	p->left = found ? p->logged - p->taken : 0;
+	left.found += found ? p->logged - p->taken : 0;
+	left.late += !found && late ? p->logged - p->taken : 0;
 	return told;
 }
 
-uint32_t rt_part_left(const struct rt_part *p)
+bool rt_part_left(struct rt_totals *t)
 {
-	return p->left;
+	t->left_blocks = left.found;
+	t->late_blocks = left.late;
+	return left.found || left.late;
 }

@@ -400,8 +400,8 @@ bool rt_nothing_watched(const struct rt_totals *t)
 
 bool rt_incomplete(const struct rt_totals *t)
 {
-	bool any = t->unwatched || t->lost_logs || t->cut || t->left_blocks || t->talked || t->unseen || t->deeds_dropped || t->unmodelled || t->unknown || t->unregistered || t->code_alone || t->as_they_are ||
-		   t->other_device || t->same_values;
+	bool any = t->unwatched || t->lost_logs || t->cut || t->left_blocks || t->late_blocks || t->talked || t->unseen || t->deeds_dropped ||
+		   t->unmodelled || t->unknown || t->unregistered || t->code_alone || t->as_they_are || t->other_device || t->same_values;
 
 	for (int i = 0; i < RT_INEXACT; i++)
 		any = any || t->inexact[i].n;
@@ -445,6 +445,8 @@ void rt_print_closing(struct rt_buf *b, const struct rt_totals *t)
 	put_nonzero(b, t->cut, "launch that was not judged to its end", "launches that were not judged to their end");
 	put_nonzero(b, t->left_blocks, "block not judged, since others of its launch had findings (judge_all_mb)",
 		    "blocks not judged, since others of their launches had findings (judge_all_mb)");
+	put_nonzero(b, t->late_blocks, "block not judged, since its launch took too long (judge_s)",
+		    "blocks not judged, since their launches took too long (judge_s)");
 	put_nonzero(b, t->talked, "pair of accesses taken as ordered, since they may synchronise through memory",
 		    "pairs of accesses taken as ordered, since they may synchronise through memory");
 	put_nonzero(b, t->unseen, "call whose order is not seen", "calls whose order is not seen");

@@ -18,7 +18,7 @@
 #include "rt/rescue.h"
 
 enum { FILES = 4096, PATIENCE_S = 30 };
-_Static_assert((int)LOG_CHUNK <= (int)RESCUE_BYTES, "the file holds what is read at once");
+_Static_assert((int)LOG_CHUNK <= (int)RESCUE_BYTES, "so much is asked for at once");
 
 extern const char rt_rescuer[], rt_rescuer_end[];
 __asm__(".section .rodata,\"a\",@progbits\n"
@@ -49,18 +49,18 @@ static int keep_out(int fd)
 	return above;
 }
 
-static int file_of(const char *name, const void *in, size_t bytes)
+/* A file in memory. */
+static int program_file(void)
 {
-	const int fd = keep_out(memfd_create(name, MFD_CLOEXEC));
+	const int fd = keep_out(memfd_create("gsan-rescuer", MFD_CLOEXEC));
 
-	if (fd >= 0 && (in ? !rt_write_all(fd, in, bytes) : !ftruncate(fd, (off_t)bytes)))
+	if (fd < 0 || !rt_write_all(fd, rt_rescuer, (size_t)(rt_rescuer_end - rt_rescuer)))
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return -1;
 }
 
-static bool spawn(int program, int socket, int file)
+static bool spawn(int program, int socket)
 {
 	posix_spawn_file_actions_t files;
 	char name[32], device[16], *argv[] = {name, (char *)(uintptr_t)rt_driver_path(), device, NULL};
@@ -72,7 +72,6 @@ static bool spawn(int program, int socket, int file)
 	snprintf(device, sizeof device, "%d", rt_device());
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, socket, RESCUE_SOCKET);
-	posix_spawn_file_actions_adddup2(&files, file, RESCUE_FILE);
 	for (size_t i = 0; i < n; i++)
 		posix_spawn_file_actions_adddup2(&files, fd[i], fd[i]); /* it stays open there */
 	ok = rt_spawn(&rescue.pid, argv, &files);
@@ -80,42 +79,33 @@ static bool spawn(int program, int socket, int file)
 	return ok;
 }
 
-static bool begin(int program, int file)
-{
-	const struct timeval patience = {.tv_sec = PATIENCE_S};
-	int pair[2];
-
-	if (program < 0 || file < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
-		return false;
-	rescue.socket = pair[0];
-	pair[1] = keep_out(pair[1]);
-	rescue.way.locked = mmap(NULL, RESCUE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	rescue.runs = !setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) &&
-		      rescue.way.locked != MAP_FAILED && spawn(program, pair[1], file);
-	close(pair[1]);
-	if (!rescue.runs)
-		close(pair[0]);
-	return rescue.runs;
-}
-
 static bool start(void)
 {
-	const int program = file_of("gsan-rescuer", rt_rescuer, (size_t)(rt_rescuer_end - rt_rescuer));
-	const int file = file_of("gsan-log", NULL, RESCUE_BYTES);
-	const bool ok = begin(program, file);
+	const struct timeval patience = {.tv_sec = PATIENCE_S};
+	const int program = program_file();
+	int pair[2];
 
-	if (program >= 0)
-		close(program);
-	if (file >= 0)
-		close(file);
-	return ok;
+	if (program < 0)
+		return false;
+	if (!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) {
+		rescue.socket = pair[0];
+		pair[1] = keep_out(pair[1]);
+		rescue.way.locked = rt_try_alloc(RESCUE_BYTES);
+		rescue.runs = rescue.way.locked && !setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) &&
+			      spawn(program, pair[1]);
+		close(pair[1]);
+		if (!rescue.runs)
+			close(pair[0]);
+	}
+	close(program);
+	return rescue.runs;
 }
 
 static void stop(void)
 {
 	int status;
 
-	munmap(rescue.way.locked, RESCUE_BYTES);
+	rt_free(rescue.way.locked);
 	close(rescue.socket);
 	kill(rescue.pid, SIGKILL);
 	waitpid(rescue.pid, &status, 0);
@@ -124,14 +114,17 @@ static void stop(void)
 
 /* ---- asking it ------------------------------------------------------------------------------------------------------------ */
 
-/* It writes where `to` is. */
+static bool get(void *to, size_t n)
+{
+	return recv(rescue.socket, to, n, MSG_WAITALL) == (ssize_t)n;
+}
+
 static CUresult read_there(void *to, CUdeviceptr from, size_t n, CUstream s)
 {
 	struct rescue_ask ask = {.bytes = n};
 	struct rt_slab of;
 	int32_t answer;
 
-	(void)to;
 	(void)s;
 	if (!rt_slab_find(from, &of) || n > of.bytes - (from - of.at)) {
 		rescue.why = "its memory cannot be shared with another process";
@@ -141,7 +134,7 @@ static CUresult read_there(void *to, CUdeviceptr from, size_t n, CUstream s)
 	ask.all = of.mapped;
 	ask.memory = of.fd;
 	if (send(rescue.socket, &ask, sizeof ask, MSG_NOSIGNAL) != sizeof ask ||
-	    recv(rescue.socket, &answer, sizeof answer, MSG_WAITALL) != sizeof answer) {
+	    !get(&answer, sizeof answer) || (!answer && !get(to, n))) {
 		rescue.why = "the program that was to read it ended, or took too long";
 		return CUDA_ERROR_UNKNOWN;
 	}

@@ -12,9 +12,10 @@
 
 /* ---- rescuer.c, which is started as  rescuer DRIVER DEVICE, with a socket and a file that both have mapped ---------- */
 
-enum { RESCUE_SOCKET, RESCUE_FILE, RESCUE_BYTES = 8 << 20 /* of the file; at most so many are asked for at once */ };
+enum { RESCUE_SOCKET, RESCUE_BYTES = 8 << 20 /* at most so many are asked for at once */ };
 
-/* From that byte on, of the memory behind a descriptor, which is so large.  The answer is an int32_t: a CUresult. */
+/* From that byte on, of the memory behind a descriptor, which is so large.  The answer is an int32_t, a CUresult, and, if that is
+ * CUDA_SUCCESS, those bytes. */
 struct rescue_ask { uint64_t at, bytes, all; int32_t memory, pad; };
 
 /* ---- slab.c ---------------------------------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -90,18 +89,33 @@ static CUresult show(CUdevice device, int fd, uint64_t bytes)
 	return r;
 }
 
+static bool put(const void *from, size_t n)
+{
+	const char *p = from;
+
+	while (n) {
+		const ssize_t k = send(RESCUE_SOCKET, p, n, MSG_NOSIGNAL);
+
+		if (k <= 0)
+			return false;
+		p += k;
+		n -= (size_t)k;
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const CUdevice device = argc == 3 ? atoi(argv[2]) : 0;
 	struct rescue_ask ask;
-	void *to = mmap(NULL, RESCUE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, RESCUE_FILE, 0);
-	CUresult started = argc == 3 && to != MAP_FAILED && load(argv[1]) ? start(device) : CUDA_ERROR_NOT_INITIALIZED;
+	void *copy = malloc(RESCUE_BYTES);
+	const CUresult started = argc == 3 && copy && load(argv[1]) ? start(device) : CUDA_ERROR_NOT_INITIALIZED;
 
 	while (recv(RESCUE_SOCKET, &ask, sizeof ask, MSG_WAITALL) == sizeof ask) {
 		CUresult r = started ? started : show(device, ask.memory, ask.all);
-		const int32_t answer = r ? r : ask.bytes > RESCUE_BYTES ? CUDA_ERROR_INVALID_VALUE : drv.copy(to, memory.at + ask.at, ask.bytes);
+		const int32_t answer = r ? r : ask.bytes > RESCUE_BYTES ? CUDA_ERROR_INVALID_VALUE : drv.copy(copy, memory.at + ask.at, ask.bytes);
 
-		if (send(RESCUE_SOCKET, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer)
+		if (!put(&answer, sizeof answer) || (!answer && !put(copy, ask.bytes)))
 			break;
 	}
 	return started != CUDA_SUCCESS;

@@ -201,7 +201,7 @@ struct rt_totals {              /* what the closing line says */
 	/* Launches in which there was nothing to judge, that could not be watched, whose log was lost, and that were not
 	 * judged to their end; and what the detector did not take exactly. */
 	uint64_t clear, unwatched, lost_logs, cut;
-	uint64_t left_blocks;   /* that were not judged, since others of their launch had findings */
+	uint64_t left_blocks, late_blocks;      /* that were not judged, since others of their launch had findings; for lack of time */
 	/* Pairs that synchronise through memory, calls that may order anything, deeds that were not followed (order.h). */
 	uint64_t talked, unseen, deeds_dropped;
 	uint64_t not_kept;      /* launches that are not in the file that was asked for */

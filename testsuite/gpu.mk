@@ -6,6 +6,7 @@
 gpu_tests = \
 	testsuite/gpu/blocks.cu \
 	testsuite/gpu/driver.cu \
+	testsuite/gpu/flood.cu \
 	testsuite/gpu/matmul.cu \
 	testsuite/gpu/merge.cu \
 	testsuite/gpu/radix.cu \

@@ -1520,8 +1520,8 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 		$(top_srcdir)/testsuite/litmus/table >$@.tmp && mv $@.tmp $@
 
 # The oracle's rules for what is asynchronous; what it alone judges.
-TESTS += testsuite/install.sh testsuite/container.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/options.sh
-EXTRA_DIST += testsuite/install.sh testsuite/container.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh $(case_tests)
+TESTS += testsuite/install.sh testsuite/container.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/options.sh testsuite/algorithms.sh
+EXTRA_DIST += testsuite/install.sh testsuite/container.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/algorithms.sh testsuite/algorithms.cu $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
 # Kernels that Triton compiles.

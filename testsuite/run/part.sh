@@ -88,6 +88,9 @@ first=$(sed -n '/1000 blocks are judged\|^SUMMARY/p' err | sed -n 2p)
 watch 66 device_screen=0:judge_all_mb=0
 has err "128 of 1000 blocks are judged first: there is nothing to report"
 hasnt err "not judged"
+watch 0 device_screen=0:judge_all_mb=0:judge_s=0
+has err "; 1712 blocks not judged, since their launches took too long (judge_s)"
+has err "GSan: 0 findings"
 echo "kernel:tile" >supp
 watch 66 judge_all_mb=0:suppressions="$tmp/supp"
 has err "a launch of tile(int*, int): 128 of 1000 blocks are judged first: there is nothing to report"
