@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # algorithms.sh: right programs of CUB, Thrust and cooperative groups (algorithms.cu), built by gsan-nvcc, in which nothing must be
-# found.  On a GPU all of them, with many elements, JOBS compilations at a time, and what they print must be what plain nvcc's
+# found.  On a GPU all of them, with more elements, JOBS compilations at a time, and what they print must be what plain nvcc's
 # build of them prints; on the emulated device a few.  CASES: of these numbers only; ELEMENTS: of so many elements.
 . "$top_srcdir/testsuite/lib.sh"
 device=${DEVICE:-$(have_gpu && echo gpu || echo emu)}
@@ -10,7 +10,7 @@ jobs=${JOBS:-$(nproc)}
 if [ "$device" = gpu ]; then
 	arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
 	[ -n "$arch" ] || hard "nvidia-smi does not say what the GPU is"
-	flags="-arch=sm_$arch -DELEMENTS=${ELEMENTS:-1000000}"
+	flags="-arch=sm_$arch -DELEMENTS=${ELEMENTS:-50000}"
 	cases=${CASES:-$(seq 25)}
 	builds="native watched"
 	set --
