@@ -17,7 +17,7 @@
 #include "rt/drv.h"
 #include "rt/rescue.h"
 
-enum { FILES = 4096, PATIENCE_S = 30 };
+enum { FILES = 4096, PATIENCE_S = 30, LOOKS = 100, LOOK_US = 10000 };
 _Static_assert((int)LOG_CHUNK <= (int)RESCUE_BYTES, "so much is asked for at once");
 
 extern const char rt_rescuer[], rt_rescuer_end[];
@@ -30,7 +30,7 @@ __asm__(".section .rodata,\"a\",@progbits\n"
 
 static struct {
 	pthread_mutex_t lock;
-	bool runs;
+	bool runs, off;                 /* off: it did not help; nobody waits for it again */
 	pid_t pid;
 	int socket;
 	const char *why;
@@ -101,6 +101,7 @@ static bool start(void)
 	return rescue.runs;
 }
 
+/* One that the driver holds is left. */
 static void stop(void)
 {
 	int status;
@@ -108,8 +109,10 @@ static void stop(void)
 	rt_free(rescue.way.locked);
 	close(rescue.socket);
 	kill(rescue.pid, SIGKILL);
-	waitpid(rescue.pid, &status, 0);
+	for (unsigned i = 0; i < LOOKS && !waitpid(rescue.pid, &status, WNOHANG); i++)
+		rt_pause_us(LOOK_US);
 	rescue.runs = false;
+	rescue.off = true;
 }
 
 /* ---- asking it ------------------------------------------------------------------------------------------------------------ */
@@ -119,28 +122,28 @@ static bool get(void *to, size_t n)
 	return recv(rescue.socket, to, n, MSG_WAITALL) == (ssize_t)n;
 }
 
-static CUresult read_there(void *to, CUdeviceptr from, size_t n, CUstream s)
+/* NULL, or why not. */
+static const char *fetch(void *to, CUdeviceptr from, size_t n)
 {
 	struct rescue_ask ask = {.bytes = n};
 	struct rt_slab of;
 	int32_t answer;
 
-	(void)s;
-	if (!rt_slab_find(from, &of) || n > of.bytes - (from - of.at)) {
-		rescue.why = "its memory cannot be shared with another process";
-		return CUDA_ERROR_INVALID_VALUE;
-	}
+	if (!rt_slab_find(from, &of) || n > of.bytes - (from - of.at))
+		return "its memory cannot be shared with another process";
 	ask.at = from - of.at;
 	ask.all = of.mapped;
 	ask.memory = of.fd;
-	if (send(rescue.socket, &ask, sizeof ask, MSG_NOSIGNAL) != sizeof ask ||
-	    !get(&answer, sizeof answer) || (!answer && !get(to, n))) {
-		rescue.why = "the program that was to read it ended, or took too long";
-		return CUDA_ERROR_UNKNOWN;
-	}
-	if (answer)
-		rescue.why = "another process cannot read it";
-	return answer;
+	if (send(rescue.socket, &ask, sizeof ask, MSG_NOSIGNAL) != sizeof ask || !get(&answer, sizeof answer) || (!answer && !get(to, n)))
+		return "the program that was to read it ended, or took too long";
+	return answer ? "another process cannot read it" : NULL;
+}
+
+static CUresult read_there(void *to, CUdeviceptr from, size_t n, CUstream s)
+{
+	(void)s;
+	rescue.why = fetch(to, from, n);
+	return rescue.why ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 
 static CUresult is_done(CUstream s)
@@ -152,21 +155,23 @@ static CUresult is_done(CUstream s)
 bool rt_rescue(CUdeviceptr at, const struct log_shape *shape, struct log_copy *c, const char **why)
 {
 	struct rt_slab of;
-	bool ok;
+	bool ok = false;
 
 	pthread_mutex_lock(&rescue.lock);
 	rescue.way.read = read_there;
 	rescue.way.query = is_done;
-	rescue.why = "its memory cannot be shared with another process";
-	ok = rt_slab_find(at, &of);
-	if (ok && !rescue.runs && !start()) {
+	if (!rt_slab_find(at, &of)) {
+		rescue.why = "its memory cannot be shared with another process";
+	} else if (!rescue.off && !rescue.runs && !start()) {
 		rescue.why = "the program that was to read it cannot be started";
-		ok = false;
+		rescue.off = true;
+	} else if (!rescue.off) {
+		rescue.why = NULL;
+		ok = log_take(&rescue.way, at, shape, c);
+		if (rescue.why)
+			stop();
 	}
-	ok = ok && log_take(&rescue.way, at, shape, c);
-	*why = rescue.why;
-	if (!ok && rescue.runs)
-		stop();
+	*why = rescue.why ? rescue.why : "there is no memory for it";
 	pthread_mutex_unlock(&rescue.lock);
 	return ok;
 }

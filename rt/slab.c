@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * slab.c: memory for logs.  A descriptor of it is taken at once, since no call succeeds behind a fault: it keeps the memory
- * when the contexts of the process have ended (doc/hardware.md 18).
+ * when the contexts of the process have ended (doc/hardware.md 19).
  */
 #include <fcntl.h>
 #include <unistd.h>

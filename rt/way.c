@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * way.c: a context of ours, which owns the memory that kernels log into, so that it can be read while the program's own
- * kernels run (doc/hardware.md 9).
+ * way.c: a context of ours, by which the memory that kernels log into can be read while the program's own kernels run
+ * (doc/hardware.md 9), and which of that memory is whose (slab.c makes it).
  */
 #include <stdlib.h>
 #include <string.h>
