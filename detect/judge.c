@@ -77,8 +77,8 @@ enum order in_order(const struct court *c, const struct access *a, const struct 
 		if (!f || f[F_ALL])
 			return f ? ORDERED : NOT_KNOWN;
 	}
-	/* A walk over cycles takes long. */
-	if (c->g->cycle.n && !a->operation && is_direct(c->g, a, b))
+	/* Most are on two sides of a barrier, which need not be asked.  The reference asks, but for cycles: to walk over them takes long. */
+	if (!a->operation && (c->g->cycle.n || !d->choices.reference) && is_direct(c->g, a, b))
 		return ORDERED;
 	f = knows(c, a->source, b);
 	return !f ? NOT_KNOWN : known(f, a) ? ORDERED : UNORDERED;
