@@ -160,7 +160,7 @@ static void say(const struct rt_part *p, uint32_t blocks, bool found)
 		   p->logged, found ? "something" : "nothing");
 }
 
-/* Where less than that was judged, the verdict is late; what is left is counted. */
+/* Has it taken longer than judge_s, behind the first portions? */
 static bool is_late(const struct rt_part *p, uint64_t since)
 {
 	return p->portion >= QUICK && rt_now_ms() - since > (uint64_t)rt_flags.judge_s * 1000;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# algorithms.sh: right programs of CUB, Thrust and cooperative groups (algorithms.cu), built by gsan-nvcc, in which nothing must be
+# algorithms.sh: right programs of CUB, Thrust and cooperative groups (algorithms/right.cu), built by gsan-nvcc, in which nothing must be
 # found.  On a GPU all of them, with more elements, JOBS compilations at a time, and what they print must be what plain nvcc's
 # build of them prints; on the emulated device a few.  CASES: of these numbers only; ELEMENTS: of so many elements.
 . "$top_srcdir/testsuite/lib.sh"
@@ -46,7 +46,7 @@ for c in $cases; do
 	done
 done | xargs -P "$jobs" -n 2 sh -c '
 	[ "$0" = native ] && compiler=$native || compiler=$watched
-	"$compiler" -std=c++17 -O2 -lineinfo $flags -DCASE="$1" "$top_srcdir/testsuite/algorithms.cu" -o "$0.$1" >"$0.$1.log" 2>&1'
+	"$compiler" -std=c++17 -O2 -lineinfo $flags -DCASE="$1" "$top_srcdir/testsuite/algorithms/right.cu" -o "$0.$1" >"$0.$1.log" 2>&1'
 
 for c in $cases; do
 	there "watched.$c" || continue

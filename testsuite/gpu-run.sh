@@ -10,7 +10,7 @@
 # (2,000 random programs, on GPUS of them), bench.
 #
 # Reproducers take 15 seconds each, nearly all of it the driver's compiler: in
-# an order by SEED (default: the day) as many are run, on the GPU alone, as
+# an order by SEED (default: the day) as many are run, on GPUS of them by turns, as
 # $REPRODUCER_LIMIT seconds (default: 480) allow.  The build is kept in
 # $GPU_RUN_DIR (default: a folder beside the temporary files), so that stages
 # can be run one at a time; every stage is under a time limit.  Logs go to $OUT
@@ -64,7 +64,10 @@ stage_reproducers()
 	awk -v seed="${SEED:-$(date +%j)}" 'BEGIN { srand(seed) } { print rand(), $0 }' reproducers.list | sort -n | cut -d' ' -f2 >order
 	make -s $(grep '/litmus/' reproducers.list) || return
 	rm -rf reached && mkdir reached
-	timeout "${REPRODUCER_LIMIT:-480}" xargs -P "$(nproc)" -n 1 sh -c '
+	awk -v gpus="${GPUS:-1}" '{ print NR % gpus, $0 }' order | timeout "${REPRODUCER_LIMIT:-480}" xargs -P "$(nproc)" -n 2 sh -c '
+		gpu=$1
+		shift
+		[ "${GPUS:-1}" = 1 ] || export CUDA_VISIBLE_DEVICES=$gpu
 		log=reached/$(echo "$1" | tr / _)
 		file=$1
 		[ -f "$file" ] || file=../src/$1
@@ -73,7 +76,7 @@ stage_reproducers()
 		0)	echo "PASS    $1" ;;
 		77)	echo "SKIP    $1" ;;
 		*)	echo "FAIL    $1"; cat "$log.run" >&2 ;;
-		esac >"$log.result"' sh <order
+		esac >"$log.result"' sh
 	cat reached/*.result >>table || echo "MISSING reproducers" >>table
 	echo "$(ls reached/*.result | wc -l) of $(wc -l <order) reproducers reached"
 	[ -z "$OUT" ] || { mkdir -p "$OUT" && for f in $(grep -l '^FAIL' reached/*.result); do cp "${f%.result}.run" "$OUT"; done; }

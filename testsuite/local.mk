@@ -1521,7 +1521,7 @@ $(litmus_tests): testsuite/litmus/table testsuite/litmus/gen.awk
 
 # The oracle's rules for what is asynchronous; what it alone judges.
 TESTS += testsuite/install.sh testsuite/container.sh testsuite/oracle.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/options.sh testsuite/algorithms.sh
-EXTRA_DIST += testsuite/install.sh testsuite/container.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/algorithms.sh testsuite/algorithms.cu $(case_tests)
+EXTRA_DIST += testsuite/install.sh testsuite/container.sh testsuite/cases.sh testsuite/probes.sh testsuite/called.sh testsuite/bits.sh testsuite/algorithms.sh testsuite/algorithms/right.cu $(case_tests)
 EXTRA_DIST += testsuite/oracle.sh testsuite/options.sh testsuite/oracle/rules.awk testsuite/oracle/rules.txt
 
 # Kernels that Triton compiles.

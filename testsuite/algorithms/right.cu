@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "gpu/common.h"
+#include "../gpu/common.h"
 
 #ifndef ELEMENTS
 #define ELEMENTS 10000
