@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "rt/drv.h"
-#include "rt/rescue.h"
+#include "rt/slab.h"
 #include "rt/gsan.h"
 #include "rt/image.h"
 

@@ -268,7 +268,7 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 		return NULL;
 	if (!rt_launch_chosen(i->f))
 		return NULL;
-	missed->is = true;
+	missed->any = true;
 	if (rt_short())
 		return NULL;
 	l = launch_of(i);
@@ -284,8 +284,8 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 	missed->why = prepare(i, l, param);
 	if (!missed->why)
 		missed->why = rt_judge_ready(l);
-	missed->is = missed->why;
-	if (!missed->is)
+	missed->any = missed->why;
+	if (!missed->any)
 		return l;
 	*param = rt_issue_nowhere();
 	l->deed = NULL;
@@ -295,7 +295,7 @@ struct rt_launch *rt_issue_launch(const struct rt_issue *i, struct region_launch
 
 void rt_issue_missed(const struct rt_missed *missed)
 {
-	if (missed->is)
+	if (missed->any)
 		rt_judge_unwatched(missed->why);
 }
 

@@ -618,7 +618,7 @@ static void count(struct rt_report *r, void *unused)
 		return;
 	pthread_mutex_lock(&judge_lock);
 	rt_verdict_count(r->verdict, r);
-	r->exact = !rt_judge_under_way() && !rt_part_left(&(struct rt_totals){0});
+	r->exact = !rt_judge_under_way() && !rt_part_left();
 	pthread_mutex_unlock(&judge_lock);
 }
 
@@ -884,7 +884,7 @@ void rt_context_count(struct rt_totals *t)
 	pthread_mutex_lock(&judge_lock);
 	t->clear = clear_launches;
 	t->lost_logs = lost_logs;
-	rt_part_left(t);
+	rt_part_count(t);
 	pthread_mutex_lock(&queue_lock);
 	t->lost_logs += left_over();
 	/* Of what was lost nothing was watched. */

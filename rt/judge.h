@@ -177,7 +177,7 @@ struct rt_issue {
 
 /* One that is not watched though it should be, and why; NULL: for what is counted elsewhere.  It is counted if it is launched:
  * behind a fault none is. */
-struct rt_missed { bool is; const char *why; };
+struct rt_missed { bool any; const char *why; };
 void rt_issue_missed(const struct rt_missed *);
 /* The parameter behind its own ones, whether it is watched or not (NULL). */
 struct rt_launch *rt_issue_launch(const struct rt_issue *, struct region_launch *, struct rt_missed *);

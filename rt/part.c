@@ -166,7 +166,8 @@ static bool is_late(const struct rt_part *p, uint64_t since)
 	return p->portion >= QUICK && rt_now_ms() - since > (uint64_t)rt_flags.judge_s * 1000;
 }
 
-static struct { uint64_t found, late; } left;   /* blocks that were not judged */
+/* Blocks that were not judged, since others had findings, and for lack of time. */
+static struct { uint64_t found, late; } left;
 
 bool rt_part_judge(struct rt_part *p, struct rt_verdict *v, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
@@ -188,9 +189,13 @@ bool rt_part_judge(struct rt_part *p, struct rt_verdict *v, const struct log_cop
 	return told;
 }
 
-bool rt_part_left(struct rt_totals *t)
+bool rt_part_left(void)
+{
+	return left.found || left.late;
+}
+
+void rt_part_count(struct rt_totals *t)
 {
 	t->left_blocks = left.found;
 	t->late_blocks = left.late;
-	return left.found || left.late;
 }

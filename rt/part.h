@@ -21,10 +21,11 @@ struct rt_part *rt_part_new(const struct rt_launch *);
 void rt_part_free(struct rt_part *);
 /* Each of its pieces, which are right. */
 void rt_part_note(struct rt_part *, const struct event_piece *, const struct event_sites *);
-/* Portions of its log, which is fill[] of n tickets (log_tell()), until one of them has something to report, or it takes too long, or else all that is left:
- * between rt_verdict_begin() and rt_verdict_end().  False: not all pieces could be told. */
+/* Judges portions of its log, which is fill[] of n tickets (log_tell()), until one of them has something to report or judge_s is over, or
+ * else all that is left: between rt_verdict_begin() and rt_verdict_end().  False: not all pieces could be told. */
 bool rt_part_judge(struct rt_part *, struct rt_verdict *, const struct log_copy *, const struct log_fill *fill, uint32_t n);
-/* Blocks that were not judged, of all launches.  Are there any? */
-bool rt_part_left(struct rt_totals *);
+/* Blocks that were not judged, of all launches: whether there are any, and how many. */
+bool rt_part_left(void);
+void rt_part_count(struct rt_totals *);
 
 #endif

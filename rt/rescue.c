@@ -16,6 +16,7 @@
 #include "log/region.h"
 #include "rt/drv.h"
 #include "rt/rescue.h"
+#include "rt/slab.h"
 
 enum { FILES = 4096, PATIENCE_S = 30, LOOKS = 100, LOOK_US = 10000 };
 _Static_assert((int)LOG_CHUNK <= (int)RESCUE_BYTES, "so much is asked for at once");

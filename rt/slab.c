@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "rt/drv.h"
-#include "rt/rescue.h"
+#include "rt/slab.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rt_slab *slabs;

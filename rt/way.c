@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "rt/clear.h"
-#include "rt/rescue.h"
+#include "rt/slab.h"
 
 enum { MAILBOX_BYTES = 4096, LEAST_MEMORY = 1 << 20 };
 #define MOST_MEMORY (UINT64_C(8) << 30) /* bytes of logs, by default: */
