@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "rt/clear.h"
+#include "rt/slab.h"
 
 enum {
 	FIRST_CELLS = 1 << SCREEN_PAGE, /* of a look: of a page at least, whatever their size; and */
@@ -58,6 +59,7 @@ static struct {
 	CUfunction f[KERNELS];
 	size_t shared;                  /* bytes that a block may have beside its own */
 	struct ground ground;
+	struct rt_arena arena;          /* of all rooms */
 	struct look first_look, second_look;
 	struct room regions, starts, screens, why, after, first, warp, has, like, maps, gaps, against;
 	uint64_t memory;                /* that the gaps are of */
@@ -123,7 +125,8 @@ static bool make_room(struct room *r, size_t bytes, uint32_t word)
 	if (r->at && r->bytes >= bytes)
 		return true;
 	*r = (struct room){0, (bytes + (bytes < SMALL ? bytes : 0) + 64) / sizeof word * sizeof word};
-	return REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&r->at, r->bytes) == CUDA_SUCCESS && fill(r->at, r->bytes, word);
+	r->at = rt_arena_take(&gpu.arena, rt_device(), r->bytes);
+	return r->at && fill(r->at, r->bytes, word);
 }
 
 static bool upload(struct room *r, const void *from, size_t bytes)
@@ -195,6 +198,7 @@ bool rt_clear_forget(CUcontext ctx)
 		return false;
 	__atomic_store_n(&writes, NULL, __ATOMIC_RELEASE);
 	rt_free(gpu.tables);
+	rt_arena_free(&gpu.arena, gpu.way.stream && REAL(CUresult(CUstream), RT_cuStreamQuery)(gpu.way.stream) == CUDA_SUCCESS);
 	memset(&gpu, 0, sizeof gpu);
 	return true;
 }

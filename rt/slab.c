@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * slab.c: memory for logs.  A descriptor of it is taken at once, since no call succeeds behind a fault: it keeps the memory
- * when the contexts of the process have ended (doc/hardware.md 19).
+ * slab.c: memory of gsan's on the device.  A descriptor of it is taken at once, since no call succeeds behind a fault: it keeps
+ * the memory when the contexts of the process have ended (doc/hardware.md 19).  It lies far from the program's memory, so that
+ * an access to what was freed, or behind an array's end, does not change it.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -9,8 +10,13 @@
 #include "rt/drv.h"
 #include "rt/slab.h"
 
+#define FAR UINT64_C(0x300000000000)    /* where slabs lie if the driver does as it is asked */
+#define ARENA_BYTES (UINT64_C(4) << 20) /* what takes less than a quarter shares a slab with others */
+#define ARENA_ALIGN 512                 /* as cuMemAlloc aligns */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rt_slab *slabs;
+static uint64_t far = FAR;              /* where the next one shall lie; atomic */
 
 static bool can_share(CUdevice device)
 {
@@ -42,7 +48,7 @@ static bool map(CUdevice device, struct rt_slab *s)
 		.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 	};
 
-	if (rt_drv.cuMemAddressReserve(&s->at, s->mapped, 0, 0, 0) != CUDA_SUCCESS)
+	if (rt_drv.cuMemAddressReserve(&s->at, s->mapped, 0, __atomic_fetch_add(&far, s->mapped, __ATOMIC_RELAXED), 0) != CUDA_SUCCESS)
 		return false;
 	if (REAL(cuMemMap, RT_cuMemMap)(s->at, s->mapped, 0, s->handle, 0) != CUDA_SUCCESS) {
 		rt_drv.cuMemAddressFree(s->at, s->mapped);
@@ -139,6 +145,50 @@ size_t rt_slab_files(int *fd, size_t most)
 			fd[n++] = s->fd;
 	pthread_mutex_unlock(&lock);
 	return n;
+}
+
+/* ---- arenas ------------------------------------------------------------------------------------------------------------ */
+
+static struct rt_slab *add(struct rt_arena *a, CUdevice device, uint64_t bytes)
+{
+	struct rt_slab *s = rt_slab_make(device, bytes, 1);
+
+	if (s) {
+		a->slab = rt_grow(a->slab, &a->cap, a->n + 1, sizeof(struct rt_slab *));
+		a->slab[a->n++] = s;
+	}
+	return s;
+}
+
+CUdeviceptr rt_arena_take(struct rt_arena *a, CUdevice device, uint64_t bytes)
+{
+	struct rt_slab *s;
+
+	bytes = (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+	if (bytes > ARENA_BYTES / 4) {
+		s = add(a, device, bytes);
+		return s ? s->at : 0;
+	}
+	if (!a->open || bytes > a->open->bytes - a->used) {
+		s = add(a, device, ARENA_BYTES);
+		if (!s)
+			return 0;
+		a->open = s;
+		a->used = 0;
+	}
+	a->used += bytes;
+	return a->open->at + a->used - bytes;
+}
+
+void rt_arena_free(struct rt_arena *a, bool unused)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		if (unused)
+			rt_slab_give_back(a->slab[i]);
+		rt_slab_free(a->slab[i]);
+	}
+	rt_free(a->slab);
+	*a = (struct rt_arena){0};
 }
 
 /* The memory is the parent's, and goes when it does. */

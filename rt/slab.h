@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * slab.h: memory of the device for logs, which another process can map.
+ * slab.h: memory of the device that is gsan's: for logs, which another process can map, and for what judges them.
  */
 #ifndef RT_SLAB_H
 #define RT_SLAB_H
@@ -28,5 +28,11 @@ void rt_slab_free(struct rt_slab *);            /* nobody does */
 bool rt_slab_find(CUdeviceptr, struct rt_slab *copy);
 size_t rt_slab_files(int *fd, size_t most);
 void rt_slab_fork(void);                        /* in the child of a fork */
+
+/* Pieces of slabs that go together.  Zeroed: none. */
+struct rt_arena { struct rt_slab **slab, *open; size_t n, cap; uint64_t used /* of the open one */; };
+
+CUdeviceptr rt_arena_take(struct rt_arena *, CUdevice, uint64_t bytes);         /* with a context of it current; 0: no memory */
+void rt_arena_free(struct rt_arena *, bool unused);     /* unused: nothing on the device uses it; else its memory is left there */
 
 #endif

@@ -28,6 +28,7 @@ static struct {
 	uint64_t made[CLASSES];         /* and how many there are of it, spare or not */
 	struct module_mailbox *mailbox;
 	CUdeviceptr mailbox_device, lane_table;
+	struct rt_arena arena;          /* of that table */
 } dev = {
 	.way = {[RT_WAY_DRAIN].lock = PTHREAD_MUTEX_INITIALIZER, [RT_WAY_TAKE].lock = PTHREAD_MUTEX_INITIALIZER},
 	.here.lock = PTHREAD_MUTEX_INITIALIZER
@@ -266,7 +267,8 @@ static const char *set_up_second(void)
 	    CUDA_SUCCESS || rt_drv.cuMemHostGetDevicePointer(&dev.mailbox_device, mailbox, 0) != CUDA_SUCCESS)
 		return "the driver maps no host memory into the device";
 	dev.mailbox = mailbox;
-	if (REAL(cuMemAlloc_v2, RT_cuMemAlloc_v2)(&dev.lane_table, table) != CUDA_SUCCESS ||
+	dev.lane_table = rt_arena_take(&dev.arena, dev.device, table);
+	if (!dev.lane_table ||
 	    rt_drv.cuMemGetInfo(&left, &total) != CUDA_SUCCESS)
 		return "the device has no memory for logs";
 	dev.have = 0;
@@ -299,6 +301,7 @@ bool rt_way_set_up(CUdevice device, const char **why)
 	*why = set_up_second();
 	rt_drv.cuCtxPopCurrent(&second);        /* the program's contexts are as they were */
 	if (*why) {
+		rt_arena_free(&dev.arena, true);
 		REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(second);
 		return false;
 	}
@@ -313,6 +316,7 @@ void rt_way_tear_down(void)
 
 	set_second(NULL);
 	REAL(cuCtxDestroy_v2, RT_cuCtxDestroy_v2)(second);
+	rt_arena_free(&dev.arena, true);
 	free_spares(true);
 }
 

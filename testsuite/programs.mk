@@ -21,6 +21,7 @@ program_tests = \
 	testsuite/programs/errors.cu \
 	testsuite/programs/freed.cu \
 	testsuite/programs/freed_module.cu \
+	testsuite/programs/freed_place.cu \
 	testsuite/programs/graph_branches.cu \
 	testsuite/programs/graph_events.cu \
 	testsuite/programs/graph_nodes.cu \

@@ -124,6 +124,7 @@ static void one(struct worker *w, const struct gen_prog *p, unsigned i,
 		r->fault = true;
 		wrong(r, 0, "under gsan it ends in a fault");
 	}
+	gsan_findings();        /* what is counted of a launch is, behind that */
 	verdict(w, w->first[i], want, !r->fault && counted() != before, r);
 	if (they_differ())
 		wrong(r, 0, "the device and the host differ about a launch");
