@@ -12,7 +12,7 @@
 #include "rt/hang.h"
 #include "rt/order.h"
 #include "rt/part.h"
-#include "rt/rescue.h"
+#include "rt/take.h"
 #include "rt/touch.h"
 
 enum {
@@ -333,29 +333,6 @@ static void feed(void *unused, const struct event_piece *p)
 	rt_verdict_feed(verdict, p);
 }
 
-/* part: NULL, or what is to know of its pieces. */
-struct checking { const struct event_sites *sites; struct rt_part *part; const char *wrong; };
-
-static void check(void *arg, const struct event_piece *p)
-{
-	struct checking *c = arg;
-
-	if (!c->wrong)
-		c->wrong = event_piece_wrong(p, p->bytes, c->sites->nsites, &(size_t){0});
-	if (!c->wrong && c->part)
-		rt_part_note(c->part, p, c->sites);
-}
-
-/* A part of a damaged log would lack orders: all of it is right, or nothing is judged.  NULL: it is. */
-static const char *wrong_in(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n, struct rt_part *part)
-{
-	const struct event_sites sites = rt_sites_linked(l->tables);
-	struct checking k = {&sites, part, NULL};
-	const char *wrong = log_tell(c, &l->shape, fill, n, check, &k);
-
-	return k.wrong ? k.wrong : wrong;
-}
-
 /* The device has ended it, which waited for what it waits for still. */
 static void explain_late(struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
@@ -389,7 +366,7 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 {
 	const bool clear = rt_screen_here(l, verdict, c), asked = rt_flags.report_bugs && !clear;
 	struct rt_part *part = asked ? part_of(l, c) : NULL;
-	const char *wrong = asked || rt_keeps() || rt_deed_is_walked(l->deed) ? wrong_in(l, c, fill, n, part) : NULL;
+	const char *wrong = asked || rt_keeps() || rt_deed_is_walked(l->deed) ? rt_taken_wrong(l, c, fill, n, part) : NULL;
 
 	if (wrong) {
 		rt_part_free(part);
@@ -408,41 +385,13 @@ static void judge_taken(struct rt_launch *l, const struct log_copy *c, const str
 	explain_late(l, c, fill, n);
 }
 
-/* Makes its memory what rt_memory_put() takes; up to a unit it was used. */
-static void give_back(const struct log_way *w, struct rt_launch *l, uint32_t end)
-{
-	if (l->failed || l->kept || !log_clear(w, l->memory.at, &l->shape, end, l->full)) {
-		rt_memory_lose(&l->memory);
-		return;
-	}
-	l->memory.queue = l->full ? (struct log_shape){0} : l->shape;
-	rt_memory_put(&l->memory);
-}
-
-/* Reads its log, and gives its memory back.  False: it cannot be read. */
-static bool take(struct rt_launch *l, struct log_copy *c)
-{
-	const struct log_way *w = rt_way_begin(RT_WAY_TAKE);
-	const bool ok = w && log_take(w, l->memory.at, &l->shape, c);
-
-	if (ok) {
-		rt_issue_learn(l, c->head.next);
-		give_back(w, l, c->end);
-	} else {
-		rt_memory_lose(&l->memory);
-	}
-	if (w)
-		rt_way_end(RT_WAY_TAKE);
-	return ok;
-}
-
 /* It was not launched. */
 static void drop(struct rt_launch *l)
 {
 	struct log_copy c = {0};
 
 	if (l->memory.bytes)
-		take(l, &c);
+		rt_take_back(l, &c);
 	free(c.unit);
 	if (l->drain)
 		log_drain_free(l->drain);
@@ -452,20 +401,6 @@ static void drop(struct rt_launch *l)
 	rt_free(l->map);
 	rt_free(l->place);
 	rt_free(l);
-}
-
-/* On a GPU a fault ends all contexts of the process. */
-static bool rescue(const struct rt_launch *l, struct log_copy *c)
-{
-	const char *why;
-	static bool said;
-
-	if (rt_rescue(l->memory.at, &l->shape, c, &why))
-		return true;
-	if (!said)
-		rt_say("the log of a launch of %s went with its context: %s", rt_demangle(l->func->name), why);
-	said = true;
-	return false;
 }
 
 static void judge(struct rt_launch *l)
@@ -479,7 +414,7 @@ static void judge(struct rt_launch *l)
 	rt_verdict_take(verdict, l);
 	if (l->there == RT_CLEAR && !rt_screen_compares()) {
 		clear_launches++;
-	} else if (l->running || (!take(l, &c) && !rescue(l, &c))) {
+	} else if (l->running || !rt_take(l, &c)) {
 		lost_logs++;
 	} else {
 		c.torn = l->failed;
