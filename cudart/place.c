@@ -89,19 +89,29 @@ static void write_long(uint8_t *at, const void *to)
 #error "no jump is known for this processor"
 #endif
 
-/* Room for an object's long jumps, where short ones from all of it reach. */
+static uint8_t *room_at(uintptr_t at)
+{
+	void *want = (void *)at;
+	void *got = mmap(want, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (got == want)
+		return got;
+	if (got != MAP_FAILED)
+		munmap(got, ROOM_BYTES);        /* an old kernel, which took it for a hint */
+	return NULL;
+}
+
+/* Room for an object's long jumps, where short ones from all of it reach: below it, or above. */
 static uint8_t *near_room(const struct object *o)
 {
-	for (uintptr_t away = STEP; away < REACH / 4 && away < o->base; away += STEP) {
-		void *want = (void *)((o->base & ~(uintptr_t)(STEP - 1)) - away);
-		void *got = mmap(want, ROOM_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	const uintptr_t base = o->base & ~(uintptr_t)(STEP - 1);
+	uint8_t *room = NULL;
 
-		if (got == want)
-			return got;
-		if (got != MAP_FAILED)
-			munmap(got, ROOM_BYTES);        /* an old kernel, which took it for a hint */
-	}
-	return NULL;
+	for (uintptr_t away = STEP; !room && away + o->bytes < REACH - STEP && away < base; away += STEP)
+		room = room_at(base - away);
+	for (uintptr_t away = STEP; !room && away + ROOM_BYTES < REACH - STEP; away += STEP)
+		room = room_at(base + away);
+	return room;
 }
 
 /* The pages that a function begins in, as writable or as they were. */

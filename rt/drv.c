@@ -34,6 +34,7 @@ static void *driver;
 static const char *driver_file = "libcuda.so.1";
 static const char *lacking;
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(load_lock, RT_LOCK);
 static _Thread_local bool loading;
 static int loaded;              /* 1: yes; -1: cannot be; atomic */
 static bool asked;              /* for the driver's file */
@@ -277,11 +278,6 @@ rt_any *rt_hook(unsigned which)
 bool rt_per_thread(enum rt_hook which)
 {
 	return hooks[which].ptsz;
-}
-
-void rt_drv_fork(void)
-{
-	pthread_mutex_init(&load_lock, NULL);
 }
 
 /* ---- hooks ----------------------------------------------------------------------------------- */

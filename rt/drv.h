@@ -95,7 +95,6 @@ void *rt_look_up_next(const char *name);        /* behind us in the order of loo
 /* The same, or that of a library which was loaded apart from us (RTLD_LOCAL), whose file's name begins with `file`; NULL. */
 void *rt_look_up_behind(const char *file, const char *name);
 const char *rt_driver_path(void);       /* the file of the driver, which is loaded */
-void rt_drv_fork(void);
 const char *rt_drv_lacks(void);         /* a function that it should have, or NULL */
 /* The driver's own function behind a hook; NULL if it has none. */
 rt_any *rt_real(enum rt_hook);

@@ -229,6 +229,12 @@ void rt_end_hung(void)
 	leave(rt_flags.exitcode ? rt_flags.exitcode : EXIT_FAILURE);
 }
 
+void rt_end_alone(void)
+{
+	finish();
+	leave(0);
+}
+
 int rt_finish(void)
 {
 	if (!is_over()) {

@@ -6,6 +6,7 @@
 
 /* Events that nothing is recorded by any more, of one context. */
 static struct { pthread_mutex_t lock; CUcontext ctx; CUevent *v; size_t n, cap; } idle = {.lock = PTHREAD_MUTEX_INITIALIZER};
+RT_LIST_LOCK(idle.lock, RT_LOCK_WHOLE);
 
 static CUevent event_of(CUcontext ctx)
 {
@@ -69,9 +70,4 @@ void rt_events_forget(CUcontext ctx)
 	if (idle.ctx == ctx)
 		idle.n = 0;
 	pthread_mutex_unlock(&idle.lock);
-}
-
-void rt_events_fork(void)
-{
-	pthread_mutex_init(&idle.lock, NULL);
 }

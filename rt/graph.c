@@ -40,6 +40,7 @@ struct exec {
 struct dead { CUgraph graph; struct dead *next; };      /* the program has destroyed it */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(lock, RT_LOCK);
 static struct exec *execs;
 static struct dead *dead;
 

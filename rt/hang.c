@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "log/stand.h"
+#include "rt/copy.h"
 #include "rt/found.h"
 #include "rt/hang.h"
 
@@ -164,7 +165,7 @@ static struct rt_report *report(struct rt_launch *l, struct log_stand *s, const 
 	if (quiet)
 		rt_printf(&text, "  Nothing was logged for %llu seconds", (unsigned long long)(quiet + 500) / 1000);
 	else
-		rt_puts(&text, "  The device has ended it");
+		rt_puts(&text, rt_copy_is_here() ? "  It ran when the process ended" : "  The device has ended it");
 	rt_printf(&text, "; of %u block%s %u have ended, and %u have not begun\n", l->shape.blocks, l->shape.blocks == 1 ? "" : "s", ended, waiting);
 	log_stand_explain(s, was, add_line, &text, &waits);
 	r->hang = text.text;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rt/copy.h"
 #include "rt/drv.h"
 #include "rt/slab.h"
 #include "rt/gsan.h"
@@ -17,6 +18,8 @@
 
 pthread_mutex_t rt_lock = PTHREAD_MUTEX_INITIALIZER;
 pthread_mutex_t rt_dev_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(rt_lock, RT_LOCK_WHOLE);
+RT_LIST_LOCK(rt_dev_lock, RT_LOCK);
 
 static pthread_once_t started = PTHREAD_ONCE_INIT;
 static bool forked;             /* in a child that cannot use the device */
@@ -60,12 +63,12 @@ static void read_suppressions(void)
 /* The child of a fork has one thread, and no device if its parent had one. */
 static void in_child(void)
 {
-	pthread_mutex_init(&rt_lock, NULL);
-	pthread_mutex_init(&rt_dev_lock, NULL);
-	rt_drv_fork();
+	for (struct rt_listed *l = __start_rt_locks; l < __stop_rt_locks; l++)
+		pthread_mutex_init(l->lock, NULL);
 	if (rt_dev_ready())
 		forked = true;
 	rt_watch_fork();
+	rt_copy_fork();
 	rt_log_fork();
 	rt_slab_fork();
 	rt_end_fork(rt_drv_loaded());

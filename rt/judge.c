@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "rt/copy.h"
 #include "rt/screen.h"
 #include "rt/hang.h"
 #include "rt/order.h"
@@ -27,6 +28,9 @@ enum {
 static pthread_mutex_t judge_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t drain_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(judge_lock, RT_LOCK_WHOLE);
+RT_LIST_LOCK(drain_lock, RT_LOCK_WHOLE);
+RT_LIST_LOCK(queue_lock, RT_LOCK_WHOLE);
 
 static struct rt_launch *first, **last = &first;        /* with queue_lock */
 static struct rt_launch *reached;       /* all before it are known to be over; NULL: nobody has looked */
@@ -111,11 +115,13 @@ void rt_judge_drop(struct rt_launch *l)
 void rt_judge_issued(struct rt_launch *l, uint32_t nth, enum rt_hook which, CUstream s, bool now)
 {
 	l->nth = nth;
-	__atomic_store_n(&issued, rt_now_ms(), __ATOMIC_RELEASE);
+	l->since = rt_now_ms();
+	__atomic_store_n(&issued, l->since, __ATOMIC_RELEASE);
 	rt_inside++;
 	if (now)
 		rt_event_record(l, which, s);
 	rt_inside--;
+	rt_copy_launched();
 	pthread_mutex_lock(&queue_lock);
 	logged_launches++;
 	l->unsettled = !l->behind;
@@ -258,7 +264,10 @@ static bool drain_all(void)
 	for (; l; l = behind(l))
 		if (may_run(l, &busy) && is_due(l)) {
 			log_drain_look(l->drain);
-			any = any || log_drain_is_busy(l->drain);
+			if (log_drain_is_busy(l->drain)) {
+				any = true;
+				rt_copy_moved();
+			}
 		}
 	return any;
 }
@@ -508,6 +517,7 @@ static bool catch_up(bool stops)
 	while ((l = next_over())) {
 		const uint32_t number = l->number;
 
+		rt_copy_moved();
 		if (!verdict)
 			verdict = rt_verdict_new(&rt_flags, NULL);
 		if (state_of(l) == RT_OVER && !l->asked)
@@ -636,6 +646,7 @@ static void watch_hangs(void)
 			abandon(l);
 			catch_up(false);
 		}
+		rt_copy_moved();
 		rt_report_add(&r, 1);
 		break;
 	}
@@ -645,6 +656,47 @@ static void watch_hangs(void)
 	rt_tell();
 	if (rt_flags.hang_exit && !r->suppressed && !r->filtered)
 		rt_end_hung();
+}
+
+/* ---- processes that are killed ----------------------------------------------------------------------------- */
+
+/* When the oldest launch was issued that is under way; 0: there is none. */
+static uint64_t oldest(void)
+{
+	const struct rt_launch *l;
+	uint64_t since;
+
+	pthread_mutex_lock(&queue_lock);
+	for (l = first; l && state_of(l) != RT_ISSUED; l = l->next)
+		;
+	since = l ? l->since : 0;
+	pthread_mutex_unlock(&queue_lock);
+	return since;
+}
+
+static void watch_kills(void)
+{
+	if (!rt_flags.kill_watch || !rt_flags.report_bugs || !rt_copy_is_due(oldest()))
+		return;
+	rt_tell();
+	rt_copy_make();
+}
+
+/* Nobody waits for what was under way any more, and nothing is asked of the driver. */
+void rt_judge_alone(uint64_t later)
+{
+	lost_logs += later;
+	logged_launches += later;
+	for (struct rt_launch *l = first; l; l = l->next) {
+		l->failed = l->late = true;
+		l->behind = NULL;
+		if (state_of(l) < RT_OVER)
+			set_state(l, state_of(l) == RT_ISSUED ? RT_OVER : RT_DROPPED);
+	}
+	rt_flags.device_screen = 0;
+	rt_keep_no_more();
+	rt_way_forget();
+	catch_up(false);
 }
 
 /* Launches that come one behind the other are looked at together. */
@@ -660,6 +712,7 @@ static void *look_after(void *unused)
 	relax_capture();
 	while (__atomic_load_n(&watching, __ATOMIC_ACQUIRE)) {
 		rt_pause_us(JUDGE_US);
+		watch_kills();
 		if (!rt_judge_under_way() && !rt_anything_to_tell() && !rt_order_under_way())
 			continue;
 		if (!rt_screen_is_on() || !more_may_come()) {
@@ -711,17 +764,13 @@ void rt_watch_stop(void)
 {
 	rt_touch_end();
 	__atomic_store_n(&watching, false, __ATOMIC_RELEASE);
+	rt_copy_end();
 }
 
 void rt_watch_fork(void)
 {
-	pthread_mutex_init(&judge_lock, NULL);
-	pthread_mutex_init(&drain_lock, NULL);
-	pthread_mutex_init(&queue_lock, NULL);
-	rt_events_fork();
 	rt_tell_fork();
 	rt_order_fork();
-	rt_stack_fork();
 	rt_touch_fork();
 	first = reached = NULL;
 	last = &first;

@@ -57,6 +57,7 @@ const struct module_kernel *rt_kernel_of(struct rt_func *, const struct rt_table
 /* Whoever uses one of these has called rt_way_begin(), and calls rt_way_end() behind it: then the context that owns the
  * log's memory is current.  One is for the thread that drains, the other one for whoever has the lock. */
 enum rt_way { RT_WAY_DRAIN, RT_WAY_TAKE, RT_WAYS };
+void rt_way_forget(void);       /* nobody can read by them any more */
 const struct log_way *rt_way_begin(enum rt_way);        /* NULL: a driver call failed */
 void rt_way_end(enum rt_way);
 /* The same in a context of the program's, which is current, and need not be switched: it can write what a kernel will log
@@ -104,6 +105,7 @@ struct rt_launch {
 	bool kept;                      /* that is not used again */
 	struct log_shape shape;
 	struct log_drain *drain;
+	uint64_t since;                 /* ms: when it was launched */
 	uint64_t looked;                /* ms: when somebody looked last whether its region is full; 0: nobody yet */
 	bool full;                      /* it is over, and its region was full while it ran */
 	bool asked;                     /* whether it is clear; and what came of that: */
@@ -128,7 +130,6 @@ void rt_event_record(struct rt_launch *, enum rt_hook, CUstream);
 bool rt_event_over(CUcontext, CUevent);         /* all before it is */
 void rt_event_leave(CUcontext, CUevent);        /* nobody asks about it any more */
 void rt_events_forget(CUcontext);               /* it ends, and they with it */
-void rt_events_fork(void);
 
 /* ---- judge.c, again ------------------------------------------------------------------------------------ */
 
@@ -152,6 +153,8 @@ uint32_t rt_judge_done(void);           /* all are judged up to that number */
 bool rt_judge_drains(void);             /* Is there somebody who empties regions? */
 /* Judges what is over.  wait: everything that is known to be over; else as much as can be done now. */
 void rt_judge_catch_up(bool wait);
+/* In a copy of the process that is gone, whose only thread it is: all that was under way.  later: launches that the copy lacks. */
+void rt_judge_alone(uint64_t later);
 /* ---- count.c -------------------------------------------------------------------------------------------- */
 
 /* A launch that could not be watched; counted, and each reason (a literal) said once; NULL: it was said. */
@@ -245,6 +248,8 @@ struct rt_report *rt_found(const struct detect_finding *, const struct rt_verdic
 /* A launch that the verdict has taken, before it is judged. */
 void rt_keep_launch(const struct rt_verdict *, const struct rt_launch *, const struct log_copy *, const struct log_fill *, uint32_t n);
 bool rt_keeps(void);                    /* it is asked for */
+int rt_keep_file(void);                 /* its descriptor; -1: there is none (yet, or any more) */
+void rt_keep_no_more(void);             /* than are in a file that is there: none is opened */
 void rt_keep_count(struct rt_totals *);
 void rt_keep_end(const struct rt_totals *);     /* the process ends, and has counted that */
 

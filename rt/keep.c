@@ -30,6 +30,17 @@ static struct {
 	uint64_t not_kept;              /* launches */
 } file = {.fd = -1};
 
+int rt_keep_file(void)
+{
+	return file.state == OPEN ? file.fd : -1;
+}
+
+void rt_keep_no_more(void)
+{
+	if (file.state == NONE)
+		file.state = CLOSED;
+}
+
 bool rt_keeps(void)
 {
 	return *rt_flags.log;

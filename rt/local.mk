@@ -8,7 +8,7 @@ include_HEADERS += rt/gsan.h
 libgsan_a_SOURCES = \
 	rt/entry.h rt/image.h rt/kinds.h rt/pairs.h rt/rti.h rt/drv.h rt/judge.h rt/register.h \
 	rt/choices.def rt/flags.def rt/kinds.def rt/drv.def rt/between.def \
-	rt/alloc.c rt/cache.c rt/call.c rt/chosen.c rt/clear.c rt/clear.h rt/clear_start.h rt/context.c rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/event.c rt/flags.c rt/found.c rt/edges.c rt/edges.h rt/graph.c rt/moves.c rt/image.c rt/init.c \
+	rt/alloc.c rt/cache.c rt/call.c rt/chosen.c rt/clear.c rt/clear.h rt/clear_start.h rt/context.c rt/copy.c rt/copy.h rt/count.c rt/demangle.c rt/device.c rt/drv.c rt/end.c rt/event.c rt/flags.c rt/found.c rt/edges.c rt/edges.h rt/graph.c rt/moves.c rt/image.c rt/init.c \
 	rt/rescue.c rt/rescue.h rt/slab.c rt/slab.h \
 	rt/found.h rt/hang.c rt/hang.h rt/issue.c rt/judge.c rt/keep.c rt/libc.c rt/locate.c rt/log.c rt/made.c rt/mem.c rt/met.c rt/module.c rt/one.c rt/order.c rt/order.h rt/part.c rt/part.h rt/past.c rt/print.c \
 	rt/register.c rt/screen.c rt/screen.h rt/seen.c rt/seen.h rt/spans.c rt/spans.h rt/stack.c rt/supp.c rt/symbol.c rt/symbol.h rt/tables.c rt/take.c rt/take.h rt/tell.c rt/tmap.c rt/tool.c rt/touch.c rt/touch.h rt/units.c rt/util.c rt/verdict.c rt/wait.c rt/way.c rt/why.c \

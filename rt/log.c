@@ -21,6 +21,7 @@
 static int log_fd = -1;
 static char *log_name;          /* of log_fd */
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(log_lock, RT_LOCK_WHOLE);
 
 /* What write(2) can send instead of an error is kept from the program, which did
  * not write: a pipe that nobody reads, a limit on the size of files. */
@@ -103,7 +104,7 @@ static void open_log(void)
 	rt_puts(&name, path);
 	if (rt_flags.log_exe_name)
 		rt_printf(&name, ".%s", program_invocation_short_name);
-	rt_printf(&name, ".%ld%s", (long)getpid(), rt_flags.log_suffix);
+	rt_printf(&name, ".%ld%s", rt_pid(), rt_flags.log_suffix);
 	log_name = name.text;
 	log_fd = open(name.text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (log_fd < 0)
@@ -135,11 +136,14 @@ void rt_log_plain(const char *text, size_t n)
 		return;         /* there is nobody to be told */
 }
 
-/* In the child of a fork: the lock may have been somebody's, and a file named
- * for the parent is not ours. */
+int rt_log_file(void)
+{
+	return log_fd;
+}
+
+/* In the child of a fork: a file named for the parent is not ours. */
 void rt_log_fork(void)
 {
-	pthread_mutex_init(&log_lock, NULL);
 	if (log_fd > STDERR_FILENO)
 		close(log_fd);
 	log_fd = -1;

@@ -15,6 +15,7 @@ enum { BUCKETS = 256 };
 struct made { struct rt_made made; struct made *next; const char *call; struct rt_stack stack; };
 
 static pthread_mutex_t made_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(made_lock, RT_LOCK_WHOLE);
 static struct made *bucket[BUCKETS];
 
 static void fill(const struct rt_made *m, struct rt_place *p)

@@ -17,6 +17,7 @@
 _Thread_local const struct detect_when *rt_order_within;
 
 static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(order_lock, RT_LOCK_WHOLE);
 static bool wanted;                     /* atomic */
 
 /* With order_lock. */
@@ -595,7 +596,6 @@ void rt_order_count(struct rt_totals *t)
 
 void rt_order_fork(void)
 {
-	pthread_mutex_init(&order_lock, NULL);
 	wanted = false;
 	memset(&chain, 0, sizeof chain);
 	first = newest = NULL;

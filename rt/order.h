@@ -21,7 +21,6 @@ const struct rt_stack *rt_stack_here(void);     /* of the call that the thread i
 void rt_stack_from(struct rt_stack *, const void *pc);
 /* All frames from here on, at most RT_STACK_DEEP of them. */
 unsigned rt_stack_walk(const void **pc, unsigned most);
-void rt_stack_fork(void);
 
 /* ---- order.c -------------------------------------------------------------------------------------------------- */
 

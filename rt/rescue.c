@@ -37,6 +37,7 @@ static struct {
 	const char *why;
 	struct log_way way;
 } rescue = {.lock = PTHREAD_MUTEX_INITIALIZER};
+RT_LIST_LOCK(rescue.lock, RT_LOCK_WHOLE);
 
 /* ---- starting it -------------------------------------------------------------------------------------------------------- */
 

@@ -41,6 +41,21 @@ void rt_buf_free(struct rt_buf *);
 bool rt_glob(const char *pattern, const char *text);
 void rt_pause_us(long);                 /* less than a second */
 uint64_t rt_now_ms(void);
+long rt_pid(void);                      /* of the process that reports are of: this one, or the one that was set */
+void rt_pid_set(pid_t);
+
+/* ---- locks ------------------------------------------------------------------------ */
+
+/* Each lock of the runtime is listed where it is made: in the child of a fork nobody holds it.  WHOLE: who makes a copy of the
+ * process (copy.h) holds it then, so that what it guards is whole there. */
+enum rt_lock_kind { RT_LOCK, RT_LOCK_WHOLE };
+struct rt_listed { pthread_mutex_t *lock; enum rt_lock_kind kind; };
+#define RT_LISTED_ON(line, lock, kind) \
+	static struct rt_listed rt_listed_##line __attribute__((used, section("rt_locks"))) = {&(lock), kind}
+#define RT_LISTED_HERE(line, lock, kind) RT_LISTED_ON(line, lock, kind)
+#define RT_LIST_LOCK(lock, kind) RT_LISTED_HERE(__LINE__, lock, kind)
+/* The linker's: all of them. */
+extern struct rt_listed __start_rt_locks[] __attribute__((visibility("hidden"))), __stop_rt_locks[] __attribute__((visibility("hidden")));
 
 /* ---- flags.c: GSAN_OPTIONS ------------------------------------------------------ */
 
@@ -72,6 +87,7 @@ void rt_flags_choices(const struct rt_flags *, rt_choice *, void *);
 void rt_log(const char *text, size_t n);        /* to log_path */
 int rt_write_all(int fd, const void *, size_t n);       /* 0, or the error that kept it from being written whole */
 void rt_log_plain(const char *text, size_t n);  /* the same from a signal's handler */
+int rt_log_file(void);                          /* its descriptor; -1: not opened yet */
 void rt_log_fork(void);                         /* the child opens its own file */
 bool rt_log_color(void);
 void rt_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));    /* a line "GSan: ..." */
@@ -293,6 +309,7 @@ void rt_end_watch(void);        /* the driver is there: see how the process ends
 void rt_end_fork(bool has_driver);
 void rt_exit_soon(bool launched);       /* have the end of the process seen in time */
 _Noreturn void rt_halt(void);   /* for halt_on_error */
+_Noreturn void rt_end_alone(void);      /* in a copy of the process (copy.h), behind what is judged there */
 void rt_end_hung(void);         /* from a thread of ours: the program waits for ever; returns if it ends already */
 int rt_finish(void);            /* as gsan_finish, gsan_off */
 void rt_off(void);

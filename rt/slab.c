@@ -15,6 +15,7 @@
 #define ARENA_ALIGN 512                 /* as cuMemAlloc aligns */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(lock, RT_LOCK_WHOLE);
 static struct rt_slab *slabs;
 static uint64_t far = FAR;              /* where the next one shall lie; atomic */
 
@@ -194,7 +195,6 @@ void rt_arena_free(struct rt_arena *a, bool unused)
 /* The memory is the parent's, and goes when it does. */
 void rt_slab_fork(void)
 {
-	pthread_mutex_init(&lock, NULL);
 	for (struct rt_slab *s = slabs; s; s = s->next) {
 		if (s->fd >= 0)
 			close(s->fd);

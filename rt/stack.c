@@ -116,6 +116,7 @@ struct seen {
 };
 
 static pthread_mutex_t seen_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(seen_lock, RT_LOCK_WHOLE);
 static struct seen seen[SETS][WAYS];            /* n 0: none; with seen_lock */
 static unsigned turn[SETS];
 
@@ -199,11 +200,6 @@ static void keep(const struct seen *x)
 	pthread_mutex_lock(&seen_lock);
 	seen[set][turn[set]++ % WAYS] = *x;
 	pthread_mutex_unlock(&seen_lock);
-}
-
-void rt_stack_fork(void)
-{
-	pthread_mutex_init(&seen_lock, NULL);
 }
 
 /* ---- from outside ----------------------------------------------------------------------------------------------------- */

@@ -12,6 +12,8 @@
 
 static pthread_mutex_t tell_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(tell_lock, RT_LOCK_WHOLE);
+RT_LIST_LOCK(list_lock, RT_LOCK_WHOLE);
 
 /* With list_lock; entries are only added. */
 static struct rt_report **list;
@@ -101,7 +103,7 @@ char *rt_command_line(void)
 
 static void print(const struct rt_report *r)
 {
-	struct rt_look look = { .pid = r->process ? r->process->pid : (long)getpid(), .color = rt_log_color(),
+	struct rt_look look = { .pid = r->process ? r->process->pid : rt_pid(), .color = rt_log_color(),
 		.summary = rt_flags.print_summary, .source = rt_flags.symbolize,
 		.strip = rt_flags.strip_path_prefix };
 	char *own = rt_flags.print_cmdline && !r->process ? rt_command_line() : NULL;
@@ -238,8 +240,6 @@ bool rt_report_get(size_t i, struct rt_report *r)
 
 void rt_tell_fork(void)
 {
-	pthread_mutex_init(&tell_lock, NULL);
-	pthread_mutex_init(&list_lock, NULL);
 	nlist = ntold = 0;
 	reported = suppressed = filtered = beyond_limit = warned = 0;
 }

@@ -34,6 +34,7 @@ struct block {
 };
 
 static pthread_mutex_t guard_lock = PTHREAD_MUTEX_INITIALIZER;
+RT_LIST_LOCK(guard_lock, RT_LOCK_WHOLE);
 static struct block block[BLOCKS];      /* with guard_lock */
 static unsigned nblocks, nguarded;      /* the latter atomic, too */
 static struct sigaction theirs[2];      /* what the program has for SIGSEGV and SIGTRAP */
@@ -527,6 +528,5 @@ void rt_touch_end(void)
 
 void rt_touch_fork(void)
 {
-	pthread_mutex_init(&guard_lock, NULL);
 	rt_touch_end();
 }

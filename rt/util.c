@@ -196,6 +196,18 @@ void rt_pause_us(long us)
 	nanosleep(&t, NULL);
 }
 
+static pid_t stands_for;        /* 0: nobody */
+
+long rt_pid(void)
+{
+	return (long)(stands_for ? stands_for : getpid());
+}
+
+void rt_pid_set(pid_t pid)
+{
+	stands_for = pid;
+}
+
 uint64_t rt_now_ms(void)
 {
 	struct timespec t;

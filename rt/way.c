@@ -33,6 +33,10 @@ static struct {
 	.way = {[RT_WAY_DRAIN].lock = PTHREAD_MUTEX_INITIALIZER, [RT_WAY_TAKE].lock = PTHREAD_MUTEX_INITIALIZER},
 	.here.lock = PTHREAD_MUTEX_INITIALIZER
 };
+RT_LIST_LOCK(spare_lock, RT_LOCK);
+RT_LIST_LOCK(dev.here.lock, RT_LOCK);
+RT_LIST_LOCK(dev.way[RT_WAY_DRAIN].lock, RT_LOCK);
+RT_LIST_LOCK(dev.way[RT_WAY_TAKE].lock, RT_LOCK);
 
 static CUresult is_done(CUstream s)
 {
@@ -274,6 +278,11 @@ static const char *set_up_second(void)
 	dev.have = 0;
 	dev.most = rt_flags.log_mb ? (uint64_t)rt_flags.log_mb << 20 : left / SHARE < MOST_MEMORY ? left / SHARE : MOST_MEMORY;
 	return NULL;
+}
+
+void rt_way_forget(void)
+{
+	dev.second = NULL;
 }
 
 /* Whoever is on a way has left it. */

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANG_OPTIONS "hang_timeout=60"  /* which the user's own override */
+#define HANG_OPTIONS "hang_timeout=60:kill_watch=2"     /* which the user's own override */
 
 /* `what` in front of what a variable of the environment lists. */
 static void put_first(const char *variable, const char *what)

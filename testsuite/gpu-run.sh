@@ -5,8 +5,8 @@
 # with a GPU, which needs neither re2c nor lemon, and runs the tests there, the
 # GPU's among them.  Stages: build, reproducers, programs (testsuite/gpu), rest;
 # and, which have to be asked for, kernels (testsuite/kernels and their mutants,
-# beside racecheck), runtime (testsuite/programs, stress/managed.cu), hangs (programs that hang or
-# end in a fault), screen (device_screen), slice (kernels by probes), random
+# beside racecheck), runtime (testsuite/programs, stress/managed.cu), hangs (programs that hang,
+# end in a fault or are killed), screen (device_screen), slice (kernels by probes), random
 # (2,000 random programs, on GPUS of them), bench.
 #
 # Reproducers take the driver 0.7 seconds each to make contexts, under locks of its
@@ -155,7 +155,9 @@ stage_hangs()
 {
 	cd "$dir/build" || return
 	export top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(command -v "${NVCC:-nvcc}")")")}
-	DEVICE=gpu passed hangs timeout 580 sh ../src/testsuite/run/hung.sh
+	DEVICE=gpu passed hangs timeout 400 sh ../src/testsuite/run/hung.sh
+	cat passed.log
+	DEVICE=gpu passed killed timeout 180 sh ../src/testsuite/run/killed.sh
 	cat passed.log
 }
 

@@ -1488,7 +1488,7 @@ run_tests = \
 	testsuite/run/lists.sh \
 	testsuite/run/async.sh testsuite/run/device_screen.sh testsuite/run/part.sh \
 	testsuite/run/run.sh \
-	testsuite/run/hang.sh testsuite/run/hung.sh testsuite/run/torn.sh testsuite/run/script.sh \
+	testsuite/run/hang.sh testsuite/run/hung.sh testsuite/run/killed.sh testsuite/run/torn.sh testsuite/run/script.sh \
 	testsuite/run/strange.sh
 
 # The reproducers are dealt out to a few lists, each of which is a test with a result for each: so many names of tests would be
