@@ -13,6 +13,8 @@ need_packages test && need_nvcc || exit 1
 top=$PWD
 logs=$top/build-check
 jobs=-j$(nproc)
+tests=-j$(($(nproc) + 1))       # some of them wait
+[ ! -e /dev/nvidiactl ] || tests=$jobs  # or for the GPU
 passed=0 failed=0 skipped=0
 mkdir -p "$logs"
 
@@ -66,14 +68,14 @@ cd "$logs/plain" || give_up
 step configure 120 ../../configure --enable-werror GPU_ARCHS=90 || give_up
 sed -n '/is configured:$/,$p' "$logs/configure.log"
 step make 900 make $jobs || give_up
-step check 2400 make -k check $jobs
+step check 2400 make -k check $tests
 count check
 
 cd "$logs/san" || give_up
 step san-conf 120 ../../configure --enable-werror GPU_ARCHS=90 --enable-asan --enable-ubsan --disable-gpu-tests &&
 step san-make 900 make $jobs || failed=$((failed + 1))
 # the tests that are programs of our own, which is where the sanitizers look
-step san-check 600 make check $jobs TESTS="$(make -s list-tests | grep -vE '\.(sh|ptxs|cu|tap)$' | tr '\n' ' ')"
+step san-check 600 make check $tests TESTS="$(make -s list-tests | grep -vE '\.(sh|ptxs|cu|tap)$' | tr '\n' ' ')"
 count san-check
 
 # The tarball has the same tests: one in eight of those that are many shows that it has, and

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -145,15 +146,34 @@ static bool wait_for_end(pid_t of, int pipe)
 	return true;
 }
 
-static _Noreturn void stand_by(pid_t of, int pipe)
+static void on_alarm(int unused)
 {
+	static const char text[] = "GSan: the copy of the process took too long\n";
+
+	(void)unused;
+	rt_log_plain(text, sizeof text - 1);
+	syscall(SYS_exit_group, 0);
+}
+
+/* No handler of the program's runs in it, and it leaves no core file. */
+static void take_signals(void)
+{
+	const struct rlimit no_core = {0, 0};
 	sigset_t none;
 
+	for (int s = 1; s < NSIG; s++)
+		signal(s, SIG_DFL);
+	signal(SIGALRM, on_alarm);
+	setrlimit(RLIMIT_CORE, &no_core);
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void stand_by(pid_t of, int pipe)
+{
 	setsid();       /* what is sent to all of the process's group is not for it */
 	prctl(PR_SET_NAME, "gsan-copy");
-	sigemptyset(&none);
-	signal(SIGALRM, SIG_DFL);
-	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	take_signals();
 	close_others(pipe);
 	offer_memory();
 	if (!wait_for_end(of, pipe))

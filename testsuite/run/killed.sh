@@ -90,6 +90,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	if (strstr(how, "aborts"))
 		abort();
+	if (strstr(how, "syncs"))
+		cudaDeviceSynchronize();
 	if (strstr(how, "exits"))
 		_exit(5);
 	if (strstr(how, "becomes"))
@@ -148,6 +150,10 @@ hasnt err 'is gone'
 killed kill_watch=1 exits
 hasnt err 'is gone'
 has err 'kernels still ran when the process ended'
+killed kill_watch=1:hang_timeout=3 syncs
+hasnt err 'is gone'
+has err 'Nothing was logged for 3 seconds'
+[ "$(grep -c 'WARNING: GSan' err)" = 3 ] || fail "syncs: $(cat err)"
 
 # None is left when no kernel runs any more.
 killed kill_watch=1 waits-none-ends-leaves
