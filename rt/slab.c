@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * slab.c: memory of gsan's on the device.  A descriptor of it is taken at once, since no call succeeds behind a fault: it keeps
- * the memory when the contexts of the process have ended (doc/hardware.md 19).  It lies far from the program's memory, so that
- * an access to what was freed, or behind an array's end, does not change it.
+ * the memory when the contexts of the process have ended (doc/hardware.md 19).  It has ranges of addresses of its own, so that
+ * an access to a small piece that was freed, or behind its end, does not change it.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,14 +10,12 @@
 #include "rt/drv.h"
 #include "rt/slab.h"
 
-#define FAR UINT64_C(0x300000000000)    /* where slabs lie if the driver does as it is asked */
 #define ARENA_BYTES (UINT64_C(4) << 20) /* what takes less than a quarter shares a slab with others */
 #define ARENA_ALIGN 512                 /* as cuMemAlloc aligns */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 RT_LIST_LOCK(lock, RT_LOCK_WHOLE);
 static struct rt_slab *slabs;
-static uint64_t far = FAR;              /* where the next one shall lie; atomic */
 
 static bool can_share(CUdevice device)
 {
@@ -49,7 +47,7 @@ static bool map(CUdevice device, struct rt_slab *s)
 		.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device}, .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE
 	};
 
-	if (rt_drv.cuMemAddressReserve(&s->at, s->mapped, 0, __atomic_fetch_add(&far, s->mapped, __ATOMIC_RELAXED), 0) != CUDA_SUCCESS)
+	if (rt_drv.cuMemAddressReserve(&s->at, s->mapped, 0, 0, 0) != CUDA_SUCCESS)
 		return false;
 	if (REAL(cuMemMap, RT_cuMemMap)(s->at, s->mapped, 0, s->handle, 0) != CUDA_SUCCESS) {
 		rt_drv.cuMemAddressFree(s->at, s->mapped);
