@@ -367,6 +367,8 @@ static enum verdict judge_logged(const struct court *c, const struct access *a, 
 	const struct detect *d = c->d;
 	enum order forth, back;
 	enum verdict v = FINE;
+	/* Through the read-only path nothing may be read that this launch has written before. */
+	const bool stale = b->read_only && a->writes && d->block.v[access_block(d, a)].launch == d->block.v[access_block(d, b)].launch;
 
 	if ((!a->writes && !b->writes) || (a->operation && a->operation == b->operation) ||
 	    (same_thread(a, b) && !b->read_only && (a->proxy == P_MULTIMEM) == (b->proxy == P_MULTIMEM)))
@@ -377,16 +379,17 @@ static enum verdict judge_logged(const struct court *c, const struct access *a, 
 	if (may_be_ordered(d, a, b) || together(c, a, b, at))
 		return FINE;
 	forth = in_order(c, a, b);
-	/* Through the read-only path nothing that is written in this launch may be read. */
-	if (b->read_only && a->writes && forth != NOT_KNOWN &&
-	    d->block.v[access_block(d, a)].launch == d->block.v[access_block(d, b)].launch)
-		return OPEN;
-	if (forth == ORDERED && ((v = ordered(c, a, b)) == FINE || v == UNKNOWN))
+	if (forth == ORDERED && !stale && ((v = ordered(c, a, b)) == FINE || v == UNKNOWN))
 		return v;
+	/* The accesses of one record are in each order, and `a` is the first one. */
+	if (forth == ORDERED && stale && same_thread(a, b))
+		return OPEN;
 	/* Where one order of the two is taken too many, it is the other that counts. */
 	back = forth == NOT_KNOWN ? UNORDERED : in_order(c, b, a);
 	if (back == ORDERED)
 		return ordered(c, b, a);
+	if (stale && forth != NOT_KNOWN && back != NOT_KNOWN)
+		return OPEN;
 	if (forth == ORDERED && back == UNORDERED)
 		return v;
 	v = forth == NOT_KNOWN || back == NOT_KNOWN ? UNKNOWN : observed(c, a, b);

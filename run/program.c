@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -189,11 +190,41 @@ static bool watch(pid_t pid, unsigned seconds)
 	return true;
 }
 
+static bool is_copy(long pid)
+{
+	char path[32], name[16] = "";
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%ld/comm", pid);
+	f = fopen(path, "r");
+	if (f && !fgets(name, sizeof name, f))
+		*name = 0;
+	if (f)
+		fclose(f);
+	return !strcmp(name, "gsan-copy\n");
+}
+
+/* Copies of processes that were killed (kill_watch), which have become children of this one, are not done telling. */
+static void await_copies(void)
+{
+	FILE *f = fopen("/proc/thread-self/children", "r");
+	long pid;
+
+	while (f && fscanf(f, "%ld", &pid) == 1)
+		if (is_copy(pid))
+			waitpid((pid_t)pid, NULL, __WALL);
+	if (f)
+		fclose(f);
+}
+
 static int run_one(const struct run_program *p, bool emu, uint64_t seed)
 {
 	bool late = false;
 	int status;
-	pid_t pid = run_fork();
+	pid_t pid;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pid = run_fork();
 
 	if (pid < 0)
 		return RUN_OTHER;
@@ -202,6 +233,7 @@ static int run_one(const struct run_program *p, bool emu, uint64_t seed)
 	if (p->timeout)
 		late = watch(pid, p->timeout);
 	status = run_await(pid);
+	await_copies();
 	if (late) {
 		fprintf(stderr, "gsan-run: %s: not done after %u seconds", p->argv[0], p->timeout);
 		if (p->seeded)

@@ -39,6 +39,9 @@ programs 48 --errors --events=hostile
 # An atom of a warp in whose midst the device once parted lanes that its record has together.
 "$top_builddir/testsuite/gen/soak" --seed=10167 --count=1 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=10167: $(head -n 2 out)"
+# A thread reads through the read-only path, and writes there later: where orders go round they are compared the other way round.
+"$top_builddir/testsuite/gen/soak" --seed=70003935 --count=1 --no-shrink --save=found >out 2>&1 ||
+	fail "soak --seed=70003935: $(head -n 2 out)"
 # Fences of many groups of a warp, more than its log remembers.
 "$top_builddir/testsuite/gen/soak" --async --seed=105823 --count=1 --schedules=24 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=105823: $(head -n 2 out)"

@@ -110,10 +110,10 @@ line()
 	grep -n "// $1\$" killed.cu | cut -d: -f1
 }
 
-# killed OPTIONS HOW: all that comes of it, also what a copy of the program says when that is gone
+# killed OPTIONS HOW: all that comes of it, also what a copy of the program says when that is gone, for which gsan-run waits
 killed()
 {
-	GSAN_OPTIONS=$1:exit_timeout_ms=500 timeout 120 "$top_builddir/gsan-run" --device="$device" -- ./killed "$2" 2>&1 | cat >err
+	GSAN_OPTIONS=$1:exit_timeout_ms=500 timeout 120 "$top_builddir/gsan-run" --device="$device" -- ./killed "$2" >err 2>&1
 	cp err out
 	hasnt err 'no copy'
 }
