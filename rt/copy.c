@@ -186,7 +186,8 @@ static _Noreturn void stand_by(pid_t of, int pipe)
 		rt_say("process %ld is gone, and has not told what launches logged that were under way: a copy of it does", (long)of);
 		rt_judge_alone(now().launches - copy.was.launches);
 	} else {
-		rt_say("process %ld is gone, and what launches logged that were under way with it", (long)of);
+		rt_say("process %ld is gone, and what launches logged that were under way with it: its copy"
+		       " was out of date (kill_watch says how often one is made)", (long)of);
 	}
 	rt_end_alone();
 }
@@ -291,15 +292,20 @@ void rt_copy_make(void)
 	pthread_mutex_unlock(&copy_lock);
 }
 
+void rt_copy_drop(void)
+{
+	pthread_mutex_lock(&copy_lock);
+	end();
+	pthread_mutex_unlock(&copy_lock);
+}
+
 bool rt_copy_is_due(uint64_t since)
 {
 	const uint64_t ms = rt_now_ms();
 	bool due = false;
 
 	pthread_mutex_lock(&copy_lock);
-	if (!since)
-		end();
-	else if (!copy.off && ms - since >= (uint64_t)rt_flags.kill_watch * 1000 && ms >= copy.due)
+	if (!copy.off && ms - since >= (uint64_t)rt_flags.kill_watch * 1000 && ms >= copy.due)
 		due = !copy.pid || copy.was.moves != now().moves || copy.was.launches != now().launches;
 	pthread_mutex_unlock(&copy_lock);
 	return due;

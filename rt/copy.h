@@ -13,9 +13,9 @@
 void rt_copy_moved(void);
 void rt_copy_launched(void);    /* a copy made before lacks that launch */
 
-/* since: ms, when the oldest launch under way was issued; 0: there is none.  Is it time to make a copy?  One that nobody needs
- * any more is ended.  Then makes it, from a thread that has none of gsan's locks; what was found must have been told.
- * One thread's. */
+/* One thread's, which has none of gsan's locks.  No launch is under way: nobody needs a copy.  Or since when (ms) the oldest one
+ * runs: is it time to make a copy?  It is made when all that was found has been told. */
+void rt_copy_drop(void);
 bool rt_copy_is_due(uint64_t since);
 void rt_copy_make(void);
 

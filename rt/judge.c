@@ -676,10 +676,14 @@ static uint64_t oldest(void)
 
 static void watch_kills(void)
 {
-	if (!rt_flags.kill_watch || !rt_flags.report_bugs || !rt_copy_is_due(oldest()))
-		return;
-	rt_tell();
-	rt_copy_make();
+	const uint64_t since = rt_flags.kill_watch && rt_flags.report_bugs ? oldest() : 0;
+
+	if (!since) {
+		rt_copy_drop();
+	} else if (rt_copy_is_due(since)) {
+		rt_tell();
+		rt_copy_make();
+	}
 }
 
 /* Nobody waits for what was under way any more, and nothing is asked of the driver. */

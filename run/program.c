@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HANG_OPTIONS "hang_timeout=60:kill_watch=2"     /* which the user's own override */
+#define RUN_OPTIONS "hang_timeout=60:kill_watch=2"     /* which the user's own override */
 
 /* `what` in front of what a variable of the environment lists. */
 static void put_first(const char *variable, const char *what)
@@ -166,7 +166,7 @@ static _Noreturn void become(const struct run_program *p, bool emu, uint64_t see
 	if ((emu && !set_emu(p, seed)) || !set_runtime(p))
 		_exit(RUN_OTHER);
 	run_set_frameworks(emu);
-	put_first("GSAN_OPTIONS", HANG_OPTIONS);
+	put_first("GSAN_OPTIONS", RUN_OPTIONS);
 	set_chosen(p);
 	execvp(p->argv[0], p->argv);
 	fprintf(stderr, "gsan-run: %s: %s\n", p->argv[0], strerror(errno));
