@@ -76,3 +76,15 @@ const char *rt_taken_wrong(const struct rt_launch *l, const struct log_copy *c, 
 
 	return k.wrong ? k.wrong : wrong;
 }
+
+void rt_taken_size(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+{
+	uint64_t units = c->end;
+
+	if (rt_flags.verbosity < 2)
+		return;
+	for (uint32_t i = 0; i < n; i++)
+		units += fill[i].copy ? l->shape.piece : 0;
+	rt_verbose(2, "a launch of %s logged %llu KiB, through a region of %llu KiB", rt_demangle(l->func->name),
+		(unsigned long long)(units * sizeof(struct event_unit) >> 10), (unsigned long long)(l->memory.bytes >> 10));
+}

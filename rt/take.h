@@ -16,5 +16,7 @@ bool rt_take(struct rt_launch *, struct log_copy *);
 /* A part of a damaged log would lack orders: all of it is right, or nothing is judged.  NULL: it is.  part: NULL, or what is to
  * know of its pieces. */
 const char *rt_taken_wrong(const struct rt_launch *, const struct log_copy *, const struct log_fill *, uint32_t n, struct rt_part *part);
+/* With verbosity=2: how much it logged, and how large its region is. */
+void rt_taken_size(const struct rt_launch *, const struct log_copy *, const struct log_fill *, uint32_t n);
 
 #endif

@@ -6,7 +6,7 @@
 # GPU's among them.  Stages: build, reproducers, programs (testsuite/gpu), rest;
 # and, which have to be asked for, kernels (testsuite/kernels and their mutants,
 # beside racecheck), runtime (testsuite/programs, stress/managed.cu), hangs (programs that hang,
-# end in a fault or are killed), screen (device_screen), slice (kernels by probes), random
+# end in a fault or are killed), flood (100 runs whose log fills its region again and again), screen (device_screen), slice (kernels by probes), random
 # (2,000 random programs, on GPUS of them), bench.
 #
 # Reproducers take the driver 0.7 seconds each to make contexts, under locks of its
@@ -161,6 +161,14 @@ stage_hangs()
 	cat passed.log
 }
 
+stage_flood()
+{
+	cd "$dir/build" || return
+	export top_srcdir=../src top_builddir=. NVCC=${NVCC:-nvcc} CUDA_HOME=${CUDA_HOME:-$(dirname "$(dirname "$(command -v "${NVCC:-nvcc}")")")}
+	DEVICE=gpu RUNS=${RUNS:-100} JOBS=$jobs BLOCKS=64 ROUNDS=2000 LOG_MB=${LOG_MB:-24} passed flood timeout 400 sh ../src/testsuite/stress/flood.sh
+	cat passed.log
+}
+
 # stage_screen: launches that are clear by the device, beside the host's; what that is worth
 stage_screen()
 {
@@ -211,6 +219,7 @@ for stage do
 	slice)	stage_slice ;;
 	runtime) stage_runtime ;;
 	hangs)	stage_hangs ;;
+	flood)	stage_flood ;;
 	screen)	stage_screen ;;
 	random)	stage_random ;;
 	bench)	cd "$dir/build" && timeout 580 make bench-gpu ;;

@@ -4,7 +4,10 @@
 // race: data-race
 #include "common.h"
 
-enum { BLOCKS = 1024, ROUNDS = 20000 };
+#ifndef BLOCKS
+#define BLOCKS 1024
+#define ROUNDS 20000
+#endif
 enum { THREADS = 128 };
 
 extern "C" const char *__gsan_default_options(void)

@@ -21,6 +21,7 @@ slice_tests = \
 TESTS += $(slice_tests) testsuite/slice/gemm.sh \
 	testsuite/stress/calls.sh \
 	testsuite/stress/full.sh \
+	testsuite/stress/flood.sh \
 	testsuite/stress/lanes.sh \
 	testsuite/stress/polls.sh testsuite/stress/masks.sh \
 	testsuite/stress/records.sh \
@@ -30,7 +31,7 @@ EXTRA_DIST += testsuite/slice.sh testsuite/slice/gemm.sh $(slice_tests) \
 	testsuite/bench/slice.cu testsuite/bench/slice.sh testsuite/bench/tables.h \
 	testsuite/stress/called.cu testsuite/stress/calls.sh \
 	testsuite/stress/clocks.cu testsuite/stress/drain.cu \
-	testsuite/stress/fill.cu testsuite/stress/managed.cu testsuite/stress/full.py testsuite/stress/full.sh \
+	testsuite/stress/fill.cu testsuite/stress/managed.cu testsuite/stress/full.py testsuite/stress/full.sh testsuite/stress/flood.sh \
 	testsuite/stress/lanes.py testsuite/stress/lanes.sh testsuite/stress/ways.cu \
 	testsuite/stress/waiters.ptx testsuite/stress/polls.sh testsuite/stress/masks.sh \
 	testsuite/stress/records.py testsuite/stress/records.sh testsuite/stress/rmw.ptx \
