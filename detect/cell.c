@@ -23,26 +23,17 @@ struct left_outs { LIST(struct left_out) l; };
 struct again { uint32_t item; uint16_t bytes; };
 struct agains { LIST(struct again) l; };
 
-struct cells { struct sorting o; uint32_t *first, ncells; struct room room; struct left_outs left_out; struct agains again; };
-
-static struct sorting rank_accesses(struct detect *d)
-{
-	struct sorting o = new_sorting(&d->arena, d->access.n);
-
-	for (uint32_t i = 0; i < o.n; i++)
-		o.key[i] = (uint64_t)d->access.v[i].warp << 32 | d->access.v[i].pos;
-	sort(&o);
-	for (uint32_t i = 0; i < o.n; i++)      /* of use between those of one multiprocessor */
-		o.key[i] = d->access.v[o.item[i]].clock;
-	sort(&o);
-	for (uint32_t i = 0; i < o.n; i++)
-		o.key[i] = d->access.v[o.item[i]].timer = time_at(&d->graph, &d->access.v[o.item[i]]);
-	sort(&o);
-	for (uint32_t i = 0; i < o.n; i++)
-		o.key[i] = rank_of_access(&d->graph, &d->access.v[o.item[i]]);
-	sort(&o);
-	return o;
-}
+/* o.item: numbers of accesses, those of cell i from first[i] to first[i + 1] - 1; number: its space's and its own;
+ * written: somebody writes there. */
+struct cells {
+	struct sorting o;
+	uint32_t *first, ncells;
+	uint64_t *number;
+	bool *written;
+	struct room room;
+	struct left_outs left_out;
+	struct agains again;
+};
 
 static uint64_t space_number(const struct detect *d, uint32_t space)
 {
@@ -56,28 +47,70 @@ static uint64_t last_cell(const struct access *a) { return (a->address + a->byte
 enum { SPACE_SHIFT = 44 };
 #define CELL_NUMBER ((UINT64_C(1) << SPACE_SHIFT) - 1)
 
-static void find_cells(struct detect *d, struct cells *c)
+static void list_cells(struct detect *d, struct cells *c)
 {
-	struct sorting ranked = rank_accesses(d);
 	uint32_t n = 0, at = 0;
 
-	for (uint32_t i = 0; i < ranked.n; i++)
+	for (uint32_t i = 0; i < d->access.n; i++)
 		n += (uint32_t)(last_cell(&d->access.v[i]) - first_cell(&d->access.v[i]) + 1);
 	c->o = new_sorting(&d->arena, n);
-	for (uint32_t i = 0; i < ranked.n; i++) {
-		const struct access *a = &d->access.v[ranked.item[i]];
+	for (uint32_t i = 0; i < d->access.n; i++) {
+		const struct access *a = &d->access.v[i];
 
 		for (uint64_t k = first_cell(a); k <= last_cell(a); k++) {
-			c->o.item[at] = ranked.item[i];
+			c->o.item[at] = i;
 			c->o.key[at++] = space_number(d, a->space) << SPACE_SHIFT | (k & CELL_NUMBER);
 		}
 	}
 	sort(&c->o);
-	c->first = (uint32_t *)arena_get(&d->arena, n + 1, sizeof *c->first);
-	for (uint32_t i = 0; i < n; i++)
-		if (!i || c->o.key[i] != c->o.key[i - 1])
+}
+
+/* Its accesses come in the order of what is known before each, of time, of clock, which is of use between those of one
+ * multiprocessor, and of place.  Keys are spoilt. */
+static void rank_cell(const struct detect *d, struct cells *c, uint32_t i, struct arena *scratch)
+{
+	const uint32_t first = c->first[i], n = c->first[i + 1] - first;
+	struct sorting o = {scratch, c->o.key + first, c->o.item + first, n};
+	enum { BY_PLACE, BY_CLOCK, BY_TIME, BY_RANK, KEYS };
+
+	for (unsigned by = BY_PLACE; by < KEYS; by++) {
+		for (uint32_t k = 0; k < n; k++) {
+			const struct access *a = &d->access.v[o.item[k]];
+
+			o.key[k] = by == BY_PLACE ? (uint64_t)a->warp << 32 | a->pos : by == BY_CLOCK ? a->clock :
+				by == BY_TIME ? a->timer : rank_of_access(&d->graph, a);
+		}
+		sort(&o);
+	}
+	if (o.item != c->o.item + first)
+		memcpy(c->o.item + first, o.item, n * sizeof *o.item);
+	arena_reset(scratch);
+}
+
+static void find_cells(struct detect *d, struct cells *c)
+{
+	struct arena scratch = {0};
+
+	for (uint32_t i = 0; i < d->access.n; i++)
+		d->access.v[i].timer = time_at(&d->graph, &d->access.v[i]);
+	list_cells(d, c);
+	for (uint32_t i = 0; i < c->o.n; i++)
+		c->ncells += !i || c->o.key[i] != c->o.key[i - 1];
+	c->first = (uint32_t *)arena_raw(&d->arena, c->ncells + 1, sizeof *c->first);
+	c->number = (uint64_t *)arena_raw(&d->arena, c->ncells, sizeof *c->number);
+	c->written = (bool *)arena_get(&d->arena, c->ncells, sizeof *c->written);
+	c->ncells = 0;
+	for (uint32_t i = 0; i < c->o.n; i++) {
+		if (!i || c->o.key[i] != c->number[c->ncells - 1]) {
+			c->number[c->ncells] = c->o.key[i];
 			c->first[c->ncells++] = i;
-	c->first[c->ncells] = n;
+		}
+		c->written[c->ncells - 1] |= d->access.v[c->o.item[i]].writes;
+	}
+	c->first[c->ncells] = c->o.n;
+	for (uint32_t i = 0; i < c->ncells; i++)
+		if (c->written[i])
+			rank_cell(d, c, i, &scratch);
 }
 
 /* ---- one cell ---------------------------------------------------------------------------------------- */
@@ -97,7 +130,7 @@ struct cell {
 	struct left_outs *left_out;
 	struct agains *again;
 	uint32_t *previous, *last;      /* of one like it: its thread's one before it, from 1 on; by thread: the last one */
-	bool asks, report, writes, operations;  /* writes, operations: there are some */
+	bool asks, report, operations;  /* operations: there are some */
 	bool hopes;                     /* it is taken that a write comes behind what it may: that asks less */
 	bool told;                      /* of what comes now something is told */
 	uint32_t hidden;                /* reference: what it races with although something else stands for that; NONE */
@@ -351,7 +384,7 @@ static struct cell cell_at(struct detect *d, struct cells *all, uint32_t i)
 	const struct room *r = &all->room;
 	struct cell c = {
 		.court = {d, &d->graph, &d->answers}, .item = all->o.item + all->first[i], .n = all->first[i + 1] - all->first[i],
-		.base = (all->o.key[all->first[i]] & CELL_NUMBER) * CELL, .bytes = r->bytes, .shown = r->shown,
+		.base = (all->number[i] & CELL_NUMBER) * CELL, .bytes = r->bytes, .shown = r->shown,
 		.pile = {{{r->pile[0][0], 0}, {r->pile[0][1], 0}}, {{r->pile[1][0], 0}, {r->pile[1][1], 0}}},
 		.under = r->under, .left_out = &all->left_out, .again = &all->again, .previous = r->previous, .last = r->last
 	};
@@ -359,7 +392,6 @@ static struct cell cell_at(struct detect *d, struct cells *all, uint32_t i)
 	for (uint32_t k = 0; k < c.n; k++) {
 		const struct access *a = access_at(&c, k);
 
-		c.writes |= a->writes;
 		c.operations |= a->operation != 0;
 		c.word = !c.word && like(a, a) ? a : c.word;
 	}
@@ -380,6 +412,41 @@ static struct room room_for(struct detect *d, uint32_t accesses)
 	return r;
 }
 
+/* Whoever still counts in the cell that was compared, or in one that nobody writes. */
+static void keep_alive(struct detect *d, const struct cells *all, uint32_t i)
+{
+	for (uint32_t k = all->first[i]; k < all->first[i + 1]; k++)
+		d->access.v[all->o.item[k]].lives |= !all->written[i] || all->room.bytes[k - all->first[i]] != 0;
+	/* A later portion may be part of the cycle. */
+	for (uint32_t k = 0; all->written[i] && k < all->left_out.l.n; k++)
+		d->access.v[all->o.item[all->first[i] + all->left_out.l.v[k].item]].lives = true;
+}
+
+/* Compares those cells in which something is open; returns how many remain so. */
+static uint32_t compare_open(struct detect *d, struct cells *all, bool *open, bool hopes)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < all->ncells; i++) {
+		struct cell c;
+
+		if (!open[i])
+			continue;
+		c = cell_at(d, all, i);
+		c.hopes = hopes;
+		compare_cell(&c);
+		open[i] = c.asks;
+		left += c.asks;
+	}
+	return left;
+}
+
+static void report_cell(struct cell c)
+{
+	c.report = true;
+	compare_cell(&c);
+}
+
 void compare_all(struct detect *d)
 {
 	struct cells all;
@@ -388,38 +455,20 @@ void compare_all(struct detect *d)
 
 	memset(&all, 0, sizeof all);
 	find_cells(d, &all);
-	open = (bool *)arena_get(&d->arena, all.ncells, sizeof *open);
-	for (uint32_t i = 0; i < all.ncells; i++) {
+	open = (bool *)arena_raw(&d->arena, all.ncells, sizeof *open);
+	for (uint32_t i = 0; i < all.ncells; i++)
 		most = all.first[i + 1] - all.first[i] > most ? all.first[i + 1] - all.first[i] : most;
-		open[i] = true;
-	}
+	if (all.ncells)
+		memcpy(open, all.written, all.ncells * sizeof *open);
 	all.room = room_for(d, most);
 	do {
-		left = 0;
-		for (uint32_t i = 0; i < all.ncells; i++) {
-			struct cell c = cell_at(d, &all, i);
-
-			if (!open[i] || !c.writes)
-				continue;
-			c.hopes = round < HOPES;
-			compare_cell(&c);
-			open[i] = c.asks;
-			left += c.asks;
-		}
+		left = compare_open(d, &all, open, round++ < HOPES);
 		answer_all(d, &d->graph, &d->answers);
-		round++;
 	} while (left);
 	for (uint32_t i = 0; i < all.ncells; i++) {
-		struct cell c = cell_at(d, &all, i);
-
-		c.report = true;
-		if (c.writes)
-			compare_cell(&c);
-		for (uint32_t k = 0; k < c.n; k++)
-			d->access.v[c.item[k]].lives |= !c.writes || c.bytes[k] != 0;
-		/* A later portion may be part of the cycle. */
-		for (uint32_t k = 0; c.writes && k < all.left_out.l.n; k++)
-			d->access.v[c.item[all.left_out.l.v[k].item]].lives = true;
+		if (all.written[i])
+			report_cell(cell_at(d, &all, i));
+		keep_alive(d, &all, i);
 	}
 	list_free(&all.left_out.l.list);
 	list_free(&all.again.l.list);

@@ -17,23 +17,45 @@ uint32_t new_hub(struct graph *g)
 	return end_hub(g, NONE, 0, false);
 }
 
+static struct action action_of(const struct event *e, uint32_t lanes, enum act what)
+{
+	return (struct action){
+		.timer = e->timer[EVENT_BEFORE], .warp = e->warp, .pos = e->pos, .lanes = lanes, .hub = NONE, .act = (uint8_t)what
+	};
+}
+
 struct action *act(struct graph *g, const struct event *e, uint32_t lanes, enum act what)
 {
 	struct action *a = ADD(&g->action);
 
-	*a = (struct action){
-		.timer = e->timer[EVENT_BEFORE], .warp = e->warp, .pos = e->pos, .lanes = lanes, .hub = NONE, .act = (uint8_t)what
-	};
+	*a = action_of(e, lanes, what);
 	return a;
+}
+
+static bool alike(const struct action *a, const struct action *b)
+{
+	return a->act == b->act && a->facet == b->facet && a->hub == b->hub && a->arg == b->arg && a->how == b->how && a->apart == b->apart;
+}
+
+/* Most is done for one lane after the other: where that is the same, it is one action from the start (make_steps). */
+static void add_action(struct graph *g, const struct action *a)
+{
+	struct action *last = g->action.n ? &g->action.v[g->action.n - 1] : NULL;
+
+	if (last && last->warp == a->warp && last->pos == a->pos && alike(last, a))
+		last->lanes |= a->lanes;
+	else
+		*ADD(&g->action) = *a;
 }
 
 void tell(struct graph *g, const struct event *e, uint32_t lanes, enum facet f, uint32_t source, uint32_t upto)
 {
-	struct action *a = act(g, e, lanes, DO_TOLD);
+	struct action a = action_of(e, lanes, DO_TOLD);
 
-	a->facet = (uint8_t)f;
-	a->hub = source;
-	a->arg = upto;
+	a.facet = (uint8_t)f;
+	a.hub = source;
+	a.arg = upto;
+	add_action(g, &a);
 }
 
 void tell_end(struct graph *g, const struct event *e, uint32_t lanes, enum facet as, uint32_t source, uint32_t upto)
@@ -44,10 +66,11 @@ void tell_end(struct graph *g, const struct event *e, uint32_t lanes, enum facet
 
 void put(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, enum how how)
 {
-	struct action *a = act(g, e, lanes, DO_PUT);
+	struct action a = action_of(e, lanes, DO_PUT);
 
-	a->hub = hub;
-	a->how = (uint8_t)how;
+	a.hub = hub;
+	a.how = (uint8_t)how;
+	add_action(g, &a);
 }
 
 void add_take(struct graph *g, const struct event *e, enum apart reach, bool shared)
@@ -57,11 +80,12 @@ void add_take(struct graph *g, const struct event *e, enum apart reach, bool sha
 
 static void join_now(struct graph *g, const struct event *e, uint32_t lanes, uint32_t hub, struct edge_kind k)
 {
-	struct action *a = act(g, e, lanes, DO_JOIN);
+	struct action a = action_of(e, lanes, DO_JOIN);
 
-	a->hub = hub;
-	a->how = k.how;
-	a->apart = k.apart;
+	a.hub = hub;
+	a.how = k.how;
+	a.apart = k.apart;
+	add_action(g, &a);
 }
 
 /* Events lie by warp and place. */
@@ -124,11 +148,6 @@ static void sort_actions(struct detect *d, struct graph *g)
 		key[i] = (uint64_t)a->warp << 34 | (uint64_t)a->pos << 2 | rank_of(a);
 	}
 	sort_list(&d->arena, &g->action.list, sizeof *g->action.v, key);
-}
-
-static bool alike(const struct action *a, const struct action *b)
-{
-	return a->act == b->act && a->facet == b->facet && a->hub == b->hub && a->arg == b->arg && a->how == b->how && a->apart == b->apart;
 }
 
 enum { FEW = 16 };      /* actions of a step that are looked through; behind those an index has them */

@@ -49,7 +49,7 @@ struct index { LIST(struct entry) entry; uint32_t used; };
 uint32_t index_get(const struct index *, uint64_t a, uint64_t b);       /* 0: there is none */
 void index_set(struct index *, uint64_t a, uint64_t b, uint32_t value); /* of keys that it lacks; not 0 */
 
-/* Numbers and their keys, both in the arena: 0 to n - 1 at first. */
+/* Numbers and their keys, both in the arena: 0 to n - 1 at first, and any keys. */
 struct sorting { struct arena *arena; uint64_t *key; uint32_t *item, n; };
 struct sorting new_sorting(struct arena *, uint32_t n);
 void sort(struct sorting *);              /* stably, by the keys */
@@ -453,7 +453,8 @@ enum proxy { P_GENERIC, P_MULTIMEM, P_ASYNC, P_MAP };
 enum pipe { PIPE_NONE, PIPE_COPY, PIPE_A, PIPE_SCALE, PIPE_D };
 
 struct access {
-	uint64_t address, bytes, whole; /* whole: of all that its instruction accesses there */
+	uint64_t address;
+	uint32_t bytes, whole;          /* whole: of all that its instruction accesses there */
 	uint64_t clock, timer;          /* of its event; when accesses are compared, the timer is not earlier
 					   than all that it comes behind */
 	uint32_t space, site;

@@ -4,13 +4,15 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "detect/impl.h"
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
 struct chunk { struct chunk *next; size_t size; };
-enum { CHUNK = 1 << 20, ALIGN = 16 };
+enum { CHUNK = 1 << 20, ALIGN = 16, LARGE = 4 << 20 };
 
 static void (*on_refusal)(void);
 
@@ -28,39 +30,69 @@ static void *had(void *p)
 	return p;
 }
 
+/* A log of some megabytes takes gigabytes: where the system gives large pages to who asks, a quarter of the time is saved.  What
+ * malloc() maps is asked for as a whole, since realloc() can move no part of a mapping. */
+static void *in_large_pages(void *p, size_t bytes)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)p / page * page;
+
+	if (bytes >= LARGE)
+		(void)madvise((void *)from, ((uintptr_t)p + bytes - from + page - 1) / page * page, MADV_HUGEPAGE);
+	return p;
+}
+
 void *detect_memory(void *p, size_t bytes)
 {
-	return had(realloc(p, bytes));
+	return in_large_pages(had(realloc(p, bytes)), bytes);
 }
 
 void *detect_zeroed(size_t n, size_t size)
 {
-	return had(calloc(n ? n : 1, size));
+	return in_large_pages(had(calloc(n ? n : 1, size)), n * size);
 }
 
-void *arena_raw(struct arena *a, size_t n, size_t size)
+static size_t in_chunk(size_t bytes)
 {
-	size_t bytes = (n * size + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
+	return (bytes + ALIGN - 1) / ALIGN * ALIGN + ALIGN;
+}
+
+/* Makes room for so many bytes; `zeroed`: if they are of a new chunk, they are zero.  Are they? */
+static bool make_room(struct arena *a, size_t bytes, bool zeroed)
+{
 	struct chunk *c = a->chunks;
-	char *p;
+	size_t room = bytes + in_chunk(sizeof *c) > CHUNK ? bytes + in_chunk(sizeof *c) : CHUNK;
 
-	if (!c || c->size - a->used < bytes) {
-		size_t room = bytes + sizeof *c + ALIGN > CHUNK ? bytes + sizeof *c + ALIGN : CHUNK;
+	if (c && c->size - a->used >= bytes)
+		return false;
+	zeroed = zeroed && room >= LARGE;
+	c = (struct chunk *)(zeroed ? detect_zeroed(1, room) : detect_memory(NULL, room));
+	c->size = room;
+	c->next = a->chunks;
+	a->chunks = c;
+	a->used = in_chunk(sizeof *c);
+	return zeroed;
+}
 
-		c = (struct chunk *)detect_memory(NULL, room);
-		c->size = room;
-		c->next = a->chunks;
-		a->chunks = c;
-		a->used = (sizeof *c + ALIGN - 1) / ALIGN * ALIGN;
-	}
-	p = (char *)c + a->used;
+static void *take_room(struct arena *a, size_t bytes)
+{
+	char *p = (char *)a->chunks + a->used;
+
 	a->used += bytes;
 	return p;
 }
 
+void *arena_raw(struct arena *a, size_t n, size_t size)
+{
+	(void)make_room(a, in_chunk(n * size), false);
+	return take_room(a, in_chunk(n * size));
+}
+
 void *arena_get(struct arena *a, size_t n, size_t size)
 {
-	return memset(arena_raw(a, n, size), 0, n * size);
+	const bool zeroed = make_room(a, in_chunk(n * size), true);
+	void *p = take_room(a, in_chunk(n * size));
+
+	return zeroed ? p : memset(p, 0, n * size);
 }
 
 void arena_reset(struct arena *a)
@@ -134,7 +166,7 @@ void index_set(struct index *t, uint64_t a, uint64_t b, uint32_t value)
 
 struct sorting new_sorting(struct arena *a, uint32_t n)
 {
-	struct sorting o = {a, (uint64_t *)arena_get(a, n, sizeof(uint64_t)), (uint32_t *)arena_get(a, n, sizeof(uint32_t)), n};
+	struct sorting o = {a, (uint64_t *)arena_raw(a, n, sizeof(uint64_t)), (uint32_t *)arena_raw(a, n, sizeof(uint32_t)), n};
 
 	for (uint32_t i = 0; i < n; i++)
 		o.item[i] = i;
@@ -206,7 +238,7 @@ void sort(struct sorting *o)
 void sort_list(struct arena *a, struct list *l, size_t size, uint64_t *key)
 {
 	struct sorting o = new_sorting(a, l->n);
-	char *sorted = (char *)arena_get(a, l->n, size);
+	char *sorted = (char *)arena_raw(a, l->n, size);
 
 	memcpy(o.key, key, l->n * sizeof *key);
 	sort(&o);
