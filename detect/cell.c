@@ -24,12 +24,12 @@ struct again { uint32_t item; uint16_t bytes; };
 struct agains { LIST(struct again) l; };
 
 /* o.item: numbers of accesses, those of cell i from first[i] to first[i + 1] - 1; number: its space's and its own;
- * written: somebody writes there. */
+ * written: somebody writes there; over: it is known who counts there yet, and that there is no race. */
 struct cells {
 	struct sorting o;
 	uint32_t *first, ncells;
 	uint64_t *number;
-	bool *written;
+	bool *written, *over;
 	struct room room;
 	struct left_outs left_out;
 	struct agains again;
@@ -99,6 +99,7 @@ static void find_cells(struct detect *d, struct cells *c)
 	c->first = (uint32_t *)arena_raw(&d->arena, c->ncells + 1, sizeof *c->first);
 	c->number = (uint64_t *)arena_raw(&d->arena, c->ncells, sizeof *c->number);
 	c->written = (bool *)arena_get(&d->arena, c->ncells, sizeof *c->written);
+	c->over = (bool *)arena_get(&d->arena, c->ncells, sizeof *c->over);
 	c->ncells = 0;
 	for (uint32_t i = 0; i < c->o.n; i++) {
 		if (!i || c->o.key[i] != c->number[c->ncells - 1]) {
@@ -133,6 +134,7 @@ struct cell {
 	bool asks, report, operations;  /* operations: there are some */
 	bool hopes;                     /* it is taken that a write comes behind what it may: that asks less */
 	bool told;                      /* of what comes now something is told */
+	bool shows;                     /* there is a race, told or not */
 	uint32_t hidden;                /* reference: what it races with although something else stands for that; NONE */
 };
 
@@ -211,6 +213,7 @@ static void found(struct cell *c, uint32_t i, uint32_t k, enum verdict v)
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
 	bool same = a->has_digest && b->has_digest && a->digest == b->digest && a->writes && b->writes;
 
+	c->shows = true;
 	if (a->old && b->old)
 		return;
 	if (same && c->court.d->choices.same_value) {
@@ -437,6 +440,9 @@ static uint32_t compare_open(struct detect *d, struct cells *all, bool *open, bo
 		compare_cell(&c);
 		open[i] = c.asks;
 		left += c.asks;
+		all->over[i] = !c.asks && !c.shows;
+		if (all->over[i])
+			keep_alive(d, all, i);
 	}
 	return left;
 }
@@ -466,6 +472,8 @@ void compare_all(struct detect *d)
 		answer_all(d, &d->graph, &d->answers);
 	} while (left);
 	for (uint32_t i = 0; i < all.ncells; i++) {
+		if (all.over[i])
+			continue;
 		if (all.written[i])
 			report_cell(cell_at(d, &all, i));
 		keep_alive(d, &all, i);
