@@ -121,9 +121,6 @@ static void take(struct scan *s, struct access *a, uint32_t space, struct piece 
 static void take_pieces(struct scan *s, struct access *a, uint32_t space, struct pieces *l)
 {
 	unite(s->d, l);
-	a->whole = 0;
-	for (uint32_t i = 0; i < l->p.n; i++)
-		a->whole += l->p.v[i].bytes;
 	for (uint32_t i = 0; i < l->p.n; i++)
 		take(s, a, space, l->p.v[i]);
 }
@@ -133,7 +130,6 @@ static void take_at(struct scan *s, const struct event *e, struct access *a, uin
 {
 	struct place p;
 
-	a->whole = bytes;
 	if (place_of(s->d, e, address, &p))
 		take(s, a, p.space, (struct piece){p.address, bytes});
 }
@@ -142,14 +138,12 @@ static void take_shared(struct scan *s, const struct event *e, struct access *a,
 {
 	struct place p;
 
-	a->whole = bytes;
 	if (place_of_shared(s->d, e, address, &p))
 		take(s, a, p.space, (struct piece){p.address, bytes});
 }
 
 static void take_global(struct scan *s, struct access *a, uint64_t address, uint64_t bytes)
 {
-	a->whole = bytes;
 	take(s, a, GLOBAL_SPACE, (struct piece){address, bytes});
 }
 
@@ -196,7 +190,6 @@ static void take_site(struct scan *s, const struct event *e, unsigned lane, uint
 		take_at(s, e, &a, at.address, at.bytes);
 		return;
 	}
-	a.whole = at.bytes;
 	for (unsigned i = 0; i < site->count; i++)
 		if (!event_leaves_out(site, i) && place_of(s->d, e, at.address + i * site->size, &p))
 			take(s, &a, p.space, (struct piece){p.address, site->size});

@@ -247,7 +247,7 @@ static void add_under(struct cell *c, uint32_t i, uint32_t k, uint16_t bytes)
 {
 	const struct access *a = access_at(c, i), *b = access_at(c, k);
 	enum order forth = c->under[i] ? in_order(&c->court, a, b) : ORDERED;
-	enum order back = forth == UNORDERED ? in_order(&c->court, b, a) : UNORDERED;
+	enum order back = forth == UNORDERED ? seen_before(&c->court, b, a) : UNORDERED;
 
 	c->asks |= forth == NOT_KNOWN || back == NOT_KNOWN;
 	for (uint32_t x = back == ORDERED ? c->under[i] : 0; x; x = c->left_out->l.v[x - 1].next) {

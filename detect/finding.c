@@ -23,7 +23,7 @@ struct detect_side side_of(const struct detect *d, const struct access *a)
 		.launch = l->number, .block = b->number,
 		.thread = (uint16_t)(d->warp.v[a->warp].index * EVENT_LANES + event_first(a->lanes)),
 		.site = a->site - l->sites, .address = tensor ? cell_at(a->address) : a->address, .shared = a->space && !tensor, .tensor = tensor,
-		.owner = a->space ? d->block.v[(a->space & ~TENSOR_SPACE) - 1].number : 0, .bytes = a->bytes, .whole = a->whole,
+		.owner = a->space ? d->block.v[(a->space & ~TENSOR_SPACE) - 1].number : 0, .bytes = a->bytes,
 		.reads = a->reads, .writes = a->writes, .async = a->operation && !a->at_once
 	};
 }

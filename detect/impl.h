@@ -454,10 +454,9 @@ enum pipe { PIPE_NONE, PIPE_COPY, PIPE_A, PIPE_SCALE, PIPE_D };
 
 struct access {
 	uint64_t address;
-	uint32_t bytes, whole;          /* whole: of all that its instruction accesses there */
 	uint64_t clock, timer;          /* of its event; when accesses are compared, the timer is not earlier
 					   than all that it comes behind */
-	uint32_t space, site;
+	uint32_t bytes, space, site;
 	uint32_t warp, lanes, pos;      /* who knew what when it began */
 	uint32_t source, number;        /* whose, and which of those */
 	uint32_t operation;             /* 0: a thread's own; accesses of one do not race */
@@ -511,6 +510,8 @@ struct map_fence;
 enum order map_acquired(const struct court *, const struct map_fence *, const struct access *copy);
 enum order map_acquired_by_any(const struct court *, const struct access *copy);
 enum order in_order(const struct court *, const struct access *, const struct access *);
+/* In order, or an operation that comes before the second one has read what the first one wrote. */
+enum order seen_before(const struct court *, const struct access *, const struct access *);
 /* May any read of a thread have seen what this strong write wrote? */
 bool was_read(const struct detect *, const struct access *);
 /* Is an access that comes before another seen by the async proxy from there on? */

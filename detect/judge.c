@@ -298,6 +298,14 @@ static enum verdict observed(const struct court *c, const struct access *a, cons
 	return v;
 }
 
+enum order seen_before(const struct court *c, const struct access *a, const struct access *b)
+{
+	enum order o = in_order(c, a, b);
+	enum verdict v = o == UNORDERED ? observed(c, a, b) : OPEN;
+
+	return v == FINE ? ORDERED : v == UNKNOWN ? NOT_KNOWN : o;
+}
+
 /* ---- a pair -------------------------------------------------------------------------------------------------- */
 
 /* Morally strong: one element of both, in each other's scope. */

@@ -55,7 +55,7 @@ struct access use_of(const struct detect *d, const struct mbar_op *o)
 	a.timer = time_at(&d->graph, &a);
 	a.space = 1 + o->owner;
 	a.address = o->address;
-	a.whole = a.bytes = 8;
+	a.bytes = 8;
 	a.init = a.writes = o->kind == EVENT_MBAR_INIT;
 	return a;
 }

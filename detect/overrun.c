@@ -201,7 +201,6 @@ static void look_at_mbar(struct scan *s, const struct event *e, unsigned lane, u
 
 	a.reads = a.writes = true;
 	a.address_of = (uint8_t)which;
-	a.whole = bytes;
 	if (!place_of_shared(s->d, e, address, &p))
 		return;
 	a.space = p.space;

@@ -77,6 +77,17 @@ static void compare(struct logger *l, const struct judge_log *log, const struct 
 	free(pairs);
 }
 
+/* Another verdict about the same run; what it counts is counted for the first one alone. */
+static void compare_again(struct logger *l, const struct judge_log *log, const struct detect *other, struct run_result *r)
+{
+	struct run_result so_far = *r;
+
+	compare(l, log, other, r);
+	memcpy(so_far.bad, r->bad, sizeof so_far.bad);
+	memcpy(so_far.text, r->text, sizeof so_far.text);
+	*r = so_far;
+}
+
 /* Another way to judge the same log finds the same.  Orders that are taken too many become more
  * with the log: where they were counted a portion may show a race that all of it hides. */
 static void check_way(struct logger *l, const struct judge_log *log, const struct detect *d, const char *more,
@@ -85,7 +96,6 @@ static void check_way(struct logger *l, const struct judge_log *log, const struc
 	struct detect *other = judge_new(NULL, more);
 	const char *wrong = judge_log(other, log, !more);
 	const struct detect_finding *f = wrong ? NULL : judge_differs(log, d, other);
-	struct run_result so_far = *r;
 
 	if (wrong || (f && (more || !judge_counted(d)))) {
 		if (!bad_of(r))
@@ -93,10 +103,7 @@ static void check_way(struct logger *l, const struct judge_log *log, const struc
 				 wrong ? wrong : detect_kind_name(f->kind), f ? judge_line(log, f, 0) : 0, f ? judge_line(log, f, 1) : 0);
 		r->bad[BAD_WAY]++;
 	} else if (!more && judge_counted(d)) {
-		compare(l, log, other, r);
-		memcpy(so_far.bad, r->bad, sizeof so_far.bad);
-		memcpy(so_far.text, r->text, sizeof so_far.text);
-		*r = so_far;
+		compare_again(l, log, other, r);
 	}
 	detect_free(other);
 }
@@ -105,7 +112,6 @@ static void check_way(struct logger *l, const struct judge_log *log, const struc
 static void check_cut(struct logger *l, const struct judge_log *log, uint64_t seed, struct run_result *r)
 {
 	struct detect *d = judge_new(NULL, NULL);
-	struct run_result so_far = *r;
 	struct judge_log part;
 	const char *wrong;
 
@@ -113,17 +119,14 @@ static void check_cut(struct logger *l, const struct judge_log *log, uint64_t se
 	wrong = judge_log(d, &part, false);
 	if (wrong)
 		give_up(wrong);
-	compare(l, log, d, r);
-	memcpy(so_far.bad, r->bad, sizeof so_far.bad);
-	memcpy(so_far.text, r->text, sizeof so_far.text);
-	*r = so_far;
+	compare_again(l, log, d, r);
 	detect_free(d);
 	judge_free(&part);
 }
 
-/* Blocks that are judged first show what all show, whatever was counted; with the others then all is found, but as check_way()
- * has it. */
-static void check_part(const struct judge_log *log, const struct detect *d, uint64_t seed, struct run_result *r)
+/* Blocks that are judged first show what all show, whatever was counted; with the others then all is found, though of accesses
+ * that stand for each other it may be another that is named. */
+static void check_part(struct logger *l, const struct judge_log *log, const struct detect *d, uint64_t seed, struct run_result *r)
 {
 	for (int rest = 0; rest < 2; rest++) {
 		struct detect *other = judge_new(NULL, NULL);
@@ -131,7 +134,9 @@ static void check_part(const struct judge_log *log, const struct detect *d, uint
 		const char *wrong = judge_part(other, log, seed, rest, &blocks);
 		const struct detect_finding *f = wrong || !blocks ? NULL : rest ? judge_differs(log, d, other) : judge_more(log, d, other);
 
-		if (wrong || (f && !(rest && judge_counted(d)))) {
+		if (rest && f) {
+			compare_again(l, log, other, r);
+		} else if (wrong || f) {
 			if (!bad_of(r))
 				snprintf(r->text, sizeof r->text, "%s differ: %s at lines %u and %u", rest ? "blocks and the rest" : "some blocks",
 					 wrong ? wrong : detect_kind_name(f->kind), f ? judge_line(log, f, 0) : 0, f ? judge_line(log, f, 1) : 0);
@@ -168,7 +173,7 @@ static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned
 	check_way(l, &log, d, "detect=reference", r);
 	if (log.cuts)
 		check_way(l, &log, d, NULL, r);
-	check_part(&log, d, p->seed + schedule, r);
+	check_part(l, &log, d, p->seed + schedule, r);
 	check_cut(l, &log, p->seed + schedule, r);
 done:
 	detect_free(d);
