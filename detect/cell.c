@@ -284,7 +284,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 
 	if (!both || (!a->writes && !b->writes))
 		return;
-	v = judge(&c->court, a, b, c->base + event_first(both));
+	v = judge_and_order(&c->court, a, b, c->base + event_first(both), &o);
 	moot = v == OPEN && counts && in_between(c, i, k);
 	if (v == UNKNOWN)
 		c->asks = true;
@@ -301,7 +301,7 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	 * the one before it is (memory-model.md 1.2, 9). */
 	if (a->strong && b->strong && (a->source != b->source || was_read(c->court.d, b)))
 		return;
-	o = moot ? ORDERED : in_order(&c->court, a, b);
+	o = moot ? ORDERED : o == NOT_KNOWN ? in_order(&c->court, a, b) : o;
 	/* A thread's fence of the async proxy is for its own accesses. */
 	seen = o == UNORDERED ? FINE : seen_by_async(&c->court, a, b);
 	c->asks |= o == NOT_KNOWN || seen == UNKNOWN;

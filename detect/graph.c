@@ -150,6 +150,7 @@ static void sort_actions(struct detect *d, struct graph *g)
 	sort_list(&d->arena, &g->action.list, sizeof *g->action.v, key);
 }
 
+enum { ASKED = 1 << 10 };       /* answers of step_before() that are kept */
 enum { FEW = 16 };      /* actions of a step that are looked through; behind those an index has them */
 
 /* An action that is alike among those of the last step up to the n-th; n: there is none, and it will be the n-th. */
@@ -198,6 +199,7 @@ static void make_steps(struct graph *g, uint32_t warps)
 	}
 	g->action.n = n;
 	list_free(&later.entry.list);
+	g->asked = (struct step_asked *)memset(arena_raw(&g->arena, ASKED, sizeof *g->asked), 0xff, ASKED * sizeof *g->asked);
 	g->of_warp = (uint32_t *)arena_get(&g->arena, warps + 1, sizeof *g->of_warp);
 	for (uint32_t i = 0; i < g->step.n; i++)
 		g->of_warp[g->step.v[i].warp + 1] = i + 1;
@@ -205,14 +207,19 @@ static void make_steps(struct graph *g, uint32_t warps)
 		g->of_warp[w + 1] = g->of_warp[w + 1] > g->of_warp[w] ? g->of_warp[w + 1] : g->of_warp[w];
 }
 
+/* Cells that lie beside each other ask for accesses of the same records. */
 uint32_t step_before(const struct graph *g, uint32_t warp, uint32_t lanes, uint32_t pos)
 {
+	struct step_asked *a = &g->asked[(warp * 0x85ebca6bu ^ lanes * 0xc2b2ae35u ^ pos * 0x9e3779b1u) / (1u << 22) % ASKED];
 	uint32_t first = g->of_warp[warp], lo = first, hi = g->of_warp[warp + 1];
 
+	if (a->warp == warp && a->lanes == lanes && a->pos == pos)
+		return a->step;
 	BISECT(lo, hi, g->step.v[mid].pos <= pos);
 	while (lo > first && !(g->step.v[lo - 1].lanes & lanes))
 		lo--;
-	return lo > first ? lo - 1 : NONE;
+	*a = (struct step_asked){warp, lanes, pos, lo > first ? lo - 1 : NONE};
+	return a->step;
 }
 
 /* Lanes that take part in the same actions all learn the same, but for what one has fenced of its own. */

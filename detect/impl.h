@@ -211,6 +211,7 @@ struct hub {
 	bool cells;                     /* in tensor memory, too */
 };
 struct step { uint32_t warp, pos, lanes, first, n; };   /* the actions of one event */
+struct step_asked { uint32_t warp, lanes, pos, step; };
 struct cycle { uint32_t first, end; };                  /* nodes in the walk */
 
 /* As if every scope held everybody, every strong read acquired, every strong write released. */
@@ -226,6 +227,7 @@ struct graph {
 	LIST(struct take) take;         /* by warp and place */
 	LIST(struct step) step;         /* likewise; */
 	uint32_t *of_warp;              /* the first one of each warp */
+	struct step_asked *asked;       /* what step_before() has answered lately */
 	uint32_t *mates;                /* of each thread: the lanes that learn what it learns; */
 	uint32_t *speakers;             /* of each warp: the first lanes of those */
 	LIST(uint32_t) walk;            /* nodes, each behind what it needs: steps, and behind the last step hubs; */
@@ -518,6 +520,8 @@ bool was_read(const struct detect *, const struct access *);
 enum verdict seen_by_async(const struct court *, const struct access *, const struct access *);
 /* They overlap at `at`; the first one is the earlier by its clock. */
 enum verdict judge(const struct court *, const struct access *, const struct access *, uint64_t at);
+/* As judge(); *forth: does the first come before the second?  NOT_KNOWN as well where that was not asked. */
+enum verdict judge_and_order(const struct court *, const struct access *, const struct access *, uint64_t at, enum order *forth);
 
 /* ---- cell.c ------------------------------------------------------------------------------------------ */
 

@@ -370,7 +370,7 @@ static enum verdict ordered(const struct court *c, const struct access *a, const
 	return o == NOT_KNOWN ? UNKNOWN : o == ORDERED ? FINE : UNFENCED;
 }
 
-static enum verdict judge_logged(const struct court *c, const struct access *a, const struct access *b, uint64_t at)
+static enum verdict judge_logged(const struct court *c, const struct access *a, const struct access *b, uint64_t at, enum order *told)
 {
 	const struct detect *d = c->d;
 	enum order forth, back;
@@ -386,7 +386,7 @@ static enum verdict judge_logged(const struct court *c, const struct access *a, 
 		return FINE;
 	if (may_be_ordered(d, a, b) || together(c, a, b, at))
 		return FINE;
-	forth = in_order(c, a, b);
+	*told = forth = in_order(c, a, b);
 	if (forth == ORDERED && !stale && ((v = ordered(c, a, b)) == FINE || v == UNKNOWN))
 		return v;
 	/* The accesses of one record are in each order, and `a` is the first one. */
@@ -404,9 +404,18 @@ static enum verdict judge_logged(const struct court *c, const struct access *a, 
 	return v == OPEN ? observed(c, b, a) : v;
 }
 
+enum verdict judge_and_order(const struct court *c, const struct access *a, const struct access *b, uint64_t at, enum order *forth)
+{
+	enum verdict v;
+
+	*forth = NOT_KNOWN;
+	v = judge_logged(c, a, b, at, forth);
+	return v == FINE || v == UNKNOWN || !c->d->opaque ? v : despite_opaque(c, a, b, v);
+}
+
 enum verdict judge(const struct court *c, const struct access *a, const struct access *b, uint64_t at)
 {
-	const enum verdict v = judge_logged(c, a, b, at);
+	enum order forth;
 
-	return v == FINE || v == UNKNOWN || !c->d->opaque ? v : despite_opaque(c, a, b, v);
+	return judge_and_order(c, a, b, at, &forth);
 }

@@ -675,6 +675,7 @@ norace_tests = \
 	testsuite/norace/barrier_counts_arrive.ptx \
 	testsuite/norace/barrier_counts_register.ptx \
 	testsuite/norace/barrier_half_guarded.ptx \
+	testsuite/norace/barrier_made_up_by_exit.ptx \
 	testsuite/norace/bounds_aligned.ptx \
 	testsuite/norace/bounds_atom.ptx \
 	testsuite/norace/bounds_bulk.ptx \

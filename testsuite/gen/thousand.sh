@@ -42,6 +42,12 @@ programs 48 --errors --events=hostile
 # A thread reads through the read-only path, and writes there later: where orders go round they are compared the other way round.
 "$top_builddir/testsuite/gen/soak" --seed=70003935 --count=1 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=70003935: $(head -n 2 out)"
+# Where orders go round, a write's value is seen before one that comes behind it in its cell.
+"$top_builddir/testsuite/gen/soak" --locks --events=hostile --seed=230001813 --count=1 --no-shrink --save=found >out 2>&1 ||
+	fail "soak --locks --events=hostile --seed=230001813: $(head -n 2 out)"
+# Accesses of blocks that are judged first, of which others stand for those that all of the log names.
+"$top_builddir/testsuite/gen/soak" --events=hostile --seed=230003517 --count=1 --no-shrink --save=found >out 2>&1 ||
+	fail "soak --events=hostile --seed=230003517: $(head -n 2 out)"
 # Fences of many groups of a warp, more than its log remembers.
 "$top_builddir/testsuite/gen/soak" --async --seed=105823 --count=1 --schedules=24 --no-shrink --save=found >out 2>&1 ||
 	fail "soak --seed=105823: $(head -n 2 out)"
@@ -49,11 +55,11 @@ programs 48 --errors --events=hostile
 # waited for the one before; such a copy when its block ends, and when a later one takes its place;
 # a look at an mbarrier that the program has spoilt; another at whose init a thread still is;
 # copies of cp.async that arrive again where nobody saw the phase over; a copy where more arrivals
-# came than its phase needs; a word that eight lanes read at one moment, and one of them writes.
+# came than its phase needs; a word that eight lanes read at one moment, and one of them writes; a barrier that an exit makes up.
 # And two of the oracle: an mbarrier with two inits; the kind of what is in flight.
 for seeds in "26548 --count=3" "18855 --count=6" "240 --count=1" "276 --count=1" "7777 --count=5" \
 	"231985 --count=5" "206677 --count=1" "264984 --count=2" "263225 --count=1" "423608 --count=1" "426268 --count=1" \
-	"923571 --count=1"; do
+	"923571 --count=1" "250001532 --count=1"; do
 	"$top_builddir/testsuite/gen/soak" --async --seed=$seeds --no-shrink --save=found >out 2>&1 ||
 		fail "soak --async --seed=$seeds: $(head -n 2 out)"
 done
