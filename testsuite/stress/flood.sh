@@ -13,7 +13,7 @@ code=compute_90
 LD_LIBRARY_PATH=$CUDA_HOME/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 GSAN_OPTIONS=log_mb=${LOG_MB:-3}:verbosity=2:judge_s=60
 export LD_LIBRARY_PATH GSAN_OPTIONS
-"$top_builddir/gsan-nvcc" -std=c++17 -O2 -lineinfo -gencode arch=compute_90,code=$code -DBLOCKS="${BLOCKS:-8}" -DROUNDS="${ROUNDS:-600}" \
+"$top_builddir/gsan-nvcc" -std=c++17 -O2 -lineinfo -gencode arch=compute_90,code=$code -DBLOCKS="${BLOCKS:-8}" -DROUNDS="${ROUNDS:-900}" \
 	"$source" -o flood >log 2>&1 || { cat log; hard "gsan-nvcc refuses the source"; }
 
 # right FILE: did the run with that stderr find the race, and fill its region?
