@@ -101,7 +101,7 @@ struct detect_side {
 	uint64_t address;               /* global, or an offset in shared memory, */
 	bool shared, tensor;            /* or lane << 16 | column of tensor memory, */
 	uint32_t owner;                 /* of that block */
-	uint64_t bytes;
+	uint64_t bytes;                 /* of the access */
 	bool reads, writes, async;
 };
 

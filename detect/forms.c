@@ -51,16 +51,19 @@ static bool apart(const struct at *at, const struct bar_op *a, const struct bar_
 	return a && a->event->site != b->event->site && flags_of(at, a) & flags_of(at, b) & EVENT_ALIGNED;
 }
 
-/* Of a warp some lanes have come, and one that has not has exited by now: the use may be over. */
+/* Exits may have made up the use: of a warp that has come in part, or not at all where all threads are counted, a lane has
+ * exited by now (PTX ISA, "barrier"). */
 static bool exits_end_it(const struct at *at, const struct bar_op *b)
 {
 	const struct block *block = &at->d->block.v[b->block];
+	const bool all = !at->first || !at->first->count;
 
 	for (unsigned k = 0; k < EVENT_LANES; k++) {
 		const uint32_t warp = block->warp[k];
 		const struct part *p = warp == NONE ? NULL : &at->part[warp];
+		const uint32_t lanes = p && p->use == at->use ? p->lanes : 0;
 
-		if (p && p->use == at->use && p->lanes && p->lanes != lanes_of_warp(at->d, warp) && at->exits[warp] < b->event->clock[EVENT_BEFORE])
+		if (p && (lanes || all) && lanes != lanes_of_warp(at->d, warp) && at->exits[warp] < b->event->clock[EVENT_BEFORE])
 			return true;
 	}
 	return false;
@@ -81,13 +84,13 @@ static bool come(struct at *at, const struct bar_op *b, enum detect_why *why, co
 		*other = p->first;
 		*why = DETECT_BAR_APART;
 	}
-	/* Whoever comes again has left a use that others had not made up, or that was made up by some that have exited; where
-	 * lanes have exited it is open when a warp has come. */
-	if (p->lanes & b->lanes || b->event->clock[EVENT_BEFORE] > at->exits[warp] || (*why != DETECT_MISUSE && exits_end_it(at, b))) {
+	/* Where lanes have exited it is open when a warp has come, and whether the use is over. */
+	if (b->event->clock[EVENT_BEFORE] > at->exits[warp] || (*why != DETECT_MISUSE && exits_end_it(at, b))) {
 		*why = DETECT_MISUSE;
 		return false;
 	}
-	if (*why != DETECT_MISUSE || b->count % EVENT_LANES)
+	/* Whoever comes again has left a use that others had not made up. */
+	if (*why != DETECT_MISUSE || p->lanes & b->lanes || b->count % EVENT_LANES)
 		return false;
 	at->first = at->first ? at->first : b;
 	p->first = p->first ? p->first : b;

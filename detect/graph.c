@@ -207,10 +207,17 @@ static void make_steps(struct graph *g, uint32_t warps)
 		g->of_warp[w + 1] = g->of_warp[w + 1] > g->of_warp[w] ? g->of_warp[w + 1] : g->of_warp[w];
 }
 
+static struct step_asked *asked_at(const struct graph *g, uint32_t warp, uint32_t lanes, uint32_t pos)
+{
+	const uint64_t h = (((uint64_t)warp << 32 | pos) ^ (uint64_t)lanes << 16) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &g->asked[(h >> 32) % ASKED];
+}
+
 /* Cells that lie beside each other ask for accesses of the same records. */
 uint32_t step_before(const struct graph *g, uint32_t warp, uint32_t lanes, uint32_t pos)
 {
-	struct step_asked *a = &g->asked[(warp * 0x85ebca6bu ^ lanes * 0xc2b2ae35u ^ pos * 0x9e3779b1u) / (1u << 22) % ASKED];
+	struct step_asked *a = asked_at(g, warp, lanes, pos);
 	uint32_t first = g->of_warp[warp], lo = first, hi = g->of_warp[warp + 1];
 
 	if (a->warp == warp && a->lanes == lanes && a->pos == pos)

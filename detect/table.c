@@ -34,10 +34,13 @@ static void *had(void *p)
  * malloc() maps is asked for as a whole, since realloc() can move no part of a mapping. */
 static void *in_large_pages(void *p, size_t bytes)
 {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)p / page * page;
+	uintptr_t page, from;
 
-	if (bytes >= LARGE)
-		(void)madvise((void *)from, ((uintptr_t)p + bytes - from + page - 1) / page * page, MADV_HUGEPAGE);
+	if (bytes < LARGE)
+		return p;
+	page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	from = (uintptr_t)p / page * page;
+	(void)madvise((void *)from, ((uintptr_t)p + bytes - from + page - 1) / page * page, MADV_HUGEPAGE);
 	return p;
 }
 

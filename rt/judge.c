@@ -428,7 +428,7 @@ static void judge(struct rt_launch *l)
 	} else {
 		c.torn = l->failed;
 		rt_screen_places(l, c.unit);
-		rt_taken_size(l, &c, fill, n);
+		rt_taken_say_size(l, &c, fill, n);
 		judge_taken(l, &c, fill, n);
 	}
 	rt_deed_ready(l->deed);

@@ -77,7 +77,7 @@ const char *rt_taken_wrong(const struct rt_launch *l, const struct log_copy *c, 
 	return k.wrong ? k.wrong : wrong;
 }
 
-void rt_taken_size(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
+void rt_taken_say_size(const struct rt_launch *l, const struct log_copy *c, const struct log_fill *fill, uint32_t n)
 {
 	uint64_t units = c->end;
 

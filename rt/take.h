@@ -17,6 +17,6 @@ bool rt_take(struct rt_launch *, struct log_copy *);
  * know of its pieces. */
 const char *rt_taken_wrong(const struct rt_launch *, const struct log_copy *, const struct log_fill *, uint32_t n, struct rt_part *part);
 /* With verbosity=2: how much it logged, and how large its region is. */
-void rt_taken_size(const struct rt_launch *, const struct log_copy *, const struct log_fill *, uint32_t n);
+void rt_taken_say_size(const struct rt_launch *, const struct log_copy *, const struct log_fill *, uint32_t n);
 
 #endif

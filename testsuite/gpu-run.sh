@@ -161,6 +161,7 @@ stage_hangs()
 	cat passed.log
 }
 
+# stage_flood: 100 runs, in each of which the region fills eleven times
 stage_flood()
 {
 	cd "$dir/build" || return

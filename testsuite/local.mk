@@ -11,6 +11,7 @@ race_tests = \
 	testsuite/race/barrier_count_red_48.ptx \
 	testsuite/race/barrier_counts_arrive.ptx \
 	testsuite/race/barrier_counts_register.ptx \
+	testsuite/race/barrier_arrives_twice.ptx \
 	testsuite/race/barrier_half_guarded.ptx \
 	testsuite/race/bounds_aligned.ptx \
 	testsuite/race/bounds_atom.ptx \
