@@ -217,7 +217,7 @@ static enum order apart_in_time(const struct court *c, const struct bar_op *x, c
 
 /* Is one of another warp that names another count not kept from the use of this one?  Who is behind a warp's last one is
  * behind those before it. */
-static bool judge_arrival(const struct court *c, const struct shared *s, const struct bar_op *y, bool report, bool *told)
+static bool judge_arrival(const struct court *c, const struct shared *s, const struct bar_op *y, bool report)
 {
 	const struct block *block = &c->d->block.v[y->block];
 	bool asks = false;
@@ -228,29 +228,26 @@ static bool judge_arrival(const struct court *c, const struct shared *s, const s
 		enum order o = x ? apart_in_time(c, x, y) : ORDERED;
 
 		asks |= o == NOT_KNOWN;
-		if (!report || o != UNORDERED)
-			continue;
-		tell_misuse(c->d, DETECT_BAR_SHARED, y->event, x->event, y->object % OF_ALL);
-		*told = true;
-		return false;
+		if (report && o == UNORDERED)
+			tell_misuse(c->d, DETECT_BAR_SHARED, y->event, x->event, y->object % OF_ALL);
 	}
 	return asks;
 }
 
 static bool judge_counts_of(const struct court *c, const struct shared *s, uint32_t first, uint32_t n, bool report)
 {
-	bool asks = false, told = false;
+	bool asks = false;
 
 	for (uint32_t i = first; i < first + n; i++)
 		s->came[c->d->bar.v[s->arrivals.item[i]].event->warp] = (struct came){NULL, NULL};
-	for (uint32_t i = first; i < first + n && !told; i++) {
+	for (uint32_t i = first; i < first + n; i++) {
 		const struct bar_op *b = &c->d->bar.v[s->arrivals.item[i]];
 		struct came *came = &s->came[b->event->warp];
 
 		/* Where lanes have exited it is open when a warp has come. */
 		if (b->event->clock[EVENT_BEFORE] > s->exits[b->event->warp])
 			continue;
-		asks |= judge_arrival(c, s, b, report, &told);
+		asks |= judge_arrival(c, s, b, report);
 		if (came->last && came->last->count != b->count)
 			came->other = came->last;
 		came->last = b;

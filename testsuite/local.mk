@@ -10,6 +10,7 @@ race_tests = \
 	testsuite/race/barrier_cluster_round_unwaited.ptx \
 	testsuite/race/barrier_count_red_48.ptx \
 	testsuite/race/barrier_counts_arrive.ptx \
+	testsuite/race/barrier_counts_three_roles.ptx \
 	testsuite/race/barrier_counts_register.ptx \
 	testsuite/race/barrier_arrives_twice.ptx \
 	testsuite/race/barrier_half_guarded.ptx \

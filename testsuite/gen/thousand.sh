@@ -55,11 +55,12 @@ programs 48 --errors --events=hostile
 # waited for the one before; such a copy when its block ends, and when a later one takes its place;
 # a look at an mbarrier that the program has spoilt; another at whose init a thread still is;
 # copies of cp.async that arrive again where nobody saw the phase over; a copy where more arrivals
-# came than its phase needs; a word that eight lanes read at one moment, and one of them writes; a barrier that an exit makes up.
+# came than its phase needs; a word that eight lanes read at one moment, and one of them writes; a barrier that an exit makes up;
+# a barrier that two warps use by one count, and a third by another.
 # And two of the oracle: an mbarrier with two inits; the kind of what is in flight.
 for seeds in "26548 --count=3" "18855 --count=6" "240 --count=1" "276 --count=1" "7777 --count=5" \
 	"231985 --count=5" "206677 --count=1" "264984 --count=2" "263225 --count=1" "423608 --count=1" "426268 --count=1" \
-	"923571 --count=1" "250001532 --count=1"; do
+	"923571 --count=1" "250001532 --count=1" "70000942 --count=1"; do
 	"$top_builddir/testsuite/gen/soak" --async --seed=$seeds --no-shrink --save=found >out 2>&1 ||
 		fail "soak --async --seed=$seeds: $(head -n 2 out)"
 done
