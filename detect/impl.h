@@ -640,6 +640,7 @@ struct detect {
 	struct rows readers;            /* of a write in word_op: operations that may have read it; found when somebody asks */
 	struct observers *observers;    /* likewise: those of it in d->observer; NULL: nobody has asked */
 	uint32_t *followed, follows;    /* of each: the last chain that it was followed in; how many there were */
+	uint32_t *observer_of;          /* of each thread: the last one in `observer` that is it, from 1 on; 0 */
 	uint16_t *clashed;              /* by block: barriers at which two have met that may not, as bits */
 	struct opaque *opaque;          /* by warp; NULL: there is none */
 	LIST(struct detect_finding) finding;

@@ -218,18 +218,18 @@ static enum apart between(const struct detect *d, const struct word_op *a, const
 
 enum { CHAIN = 4096 };          /* read-modify-writes that are followed */
 
+/* Among those from `from` on. */
 static void add_observer(struct detect *d, uint32_t from, uint32_t thread, uint32_t pos)
 {
-	struct observer *o;
+	uint32_t *last = &d->observer_of[thread];
+	struct observer *o = *last > from ? &d->observer.v[*last - 1] : NULL;
 
-	for (uint32_t i = from; i < d->observer.n; i++)
-		if (d->observer.v[i].thread == thread) {
-			d->observer.v[i].pos = pos < d->observer.v[i].pos ? pos : d->observer.v[i].pos;
-			return;
-		}
-	o = ADD(&d->observer);
-	o->thread = thread;
-	o->pos = pos;
+	if (o) {
+		o->pos = pos < o->pos ? pos : o->pos;
+		return;
+	}
+	*ADD(&d->observer) = (struct observer){thread, pos};
+	*last = d->observer.n;
 }
 
 /* Who read what the write wrote, or what a chain of read-modify-writes made of it; for a chain that is
@@ -251,13 +251,13 @@ static void find_observers(const struct court *c, const struct word_op *first, s
 			const struct word_op *r = &d->word_op.v[number];
 			const struct event *e = &d->event.v[r->event];
 
-			if (!meets(c->g, (enum apart)chain[done]->reach, (enum apart)r->reach, between(d, chain[done], r)))
-				continue;
 			/* Where it is open who read whom, a chain comes back to where it was. */
-			if (n < CHAIN && r->writes && d->followed[number] != d->follows) {
-				d->followed[number] = d->follows;
+			if (d->followed[number] == d->follows ||
+			    !meets(c->g, (enum apart)chain[done]->reach, (enum apart)r->reach, between(d, chain[done], r)))
+				continue;
+			d->followed[number] = d->follows;
+			if (n < CHAIN && r->writes)
 				chain[n++] = r;
-			}
 			if (meets(c->g, (enum apart)first->reach, (enum apart)r->reach, between(d, first, r)))
 				add_observer(d, to->first, e->warp * EVENT_LANES + r->lane, e->pos);
 		}

@@ -93,6 +93,7 @@ struct phase {
 	uint64_t full, seen;            /* when its last arrival began; when a wait had seen it over, first */
 	uint64_t expected, expected_late;       /* bytes, of this phase and all before: as early, as late as can be */
 	bool loose;                     /* arrivals at the boundary behind it may be of either side */
+	bool crowded;                   /* which copies have made it up is open */
 };
 
 struct barrier {
@@ -233,6 +234,11 @@ static void loosen(struct barrier *b)
 
 /* ---- bytes ---------------------------------------------------------------------------------------------- */
 
+static bool expects(const struct mbar_op *o)
+{
+	return o->kind == EVENT_MBAR_EXPECT || o->kind == EVENT_MBAR_ARRIVE;
+}
+
 /* Bytes are expected of the phase in which that happens: not of one behind that in which its thread arrives next, and of
  * none that somebody had seen over; arrivals may be complete while bytes are not there yet. */
 static void expected_in(const struct barrier *b, uint32_t i, uint32_t *first, uint32_t *last)
@@ -256,7 +262,7 @@ static void expect(struct barrier *b)
 	for (uint32_t i = 0; i < b->n; i++) {
 		uint32_t first, last;
 
-		if (b->op[i]->kind != EVENT_MBAR_EXPECT && b->op[i]->kind != EVENT_MBAR_ARRIVE)
+		if (!expects(b->op[i]))
 			continue;
 		expected_in(b, i, &first, &last);
 		b->phase[first].expected += b->op[i]->bytes;
@@ -265,6 +271,22 @@ static void expect(struct barrier *b)
 	for (uint32_t k = 1; k <= b->nphases; k++) {
 		b->phase[k].expected += b->phase[k - 1].expected;
 		b->phase[k].expected_late += b->phase[k - 1].expected_late;
+	}
+}
+
+/* Copies that began before anybody had seen a phase over, and bring more than was expected by then: any of them may have made
+ * up the phase, and any may be under way yet. */
+static void find_crowded(struct barrier *b)
+{
+	uint64_t brought = 0, expected = 0;
+	uint32_t i = 0, j = 0;
+
+	for (uint32_t k = 0; k <= b->nphases; k++) {
+		for (; i < b->n && b->op[i]->begin < b->phase[k].seen; i++)
+			brought += copies(b->op[i]) ? b->op[i]->bytes : 0;
+		for (; j < b->n && b->op[j]->begin <= b->phase[k].seen; j++)
+			expected += expects(b->op[j]) ? b->op[j]->bytes : 0;
+		b->phase[k].crowded = brought > expected;
 	}
 }
 
@@ -285,6 +307,7 @@ static void find_copies(struct barrier *b)
 	bool more;
 
 	expect(b);
+	find_crowded(b);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct mbar_op *o = b->op[i];
 		uint32_t k, late;
@@ -298,7 +321,7 @@ static void find_copies(struct barrier *b)
 		o->lo = k <= b->nphases ? k : NONE;
 		o->hi = k <= b->nphases ? late + b->phase[late].loose : NONE;
 		/* Of copies that bring more than is expected it is not known which are over. */
-		more = k > b->nphases || late > k || (k && bytes - o->bytes < b->phase[k - 1].expected);
+		more = k > b->nphases || late > k || b->phase[k].crowded || (k && bytes - o->bytes < b->phase[k - 1].expected);
 		b->d->counter[DETECT_INEXACT_PHASES] += more && !b->g->world;
 	}
 }

@@ -368,6 +368,7 @@ void find_readers(struct detect *d)
 		d->readers.item[i] = reader[d->readers.item[i]];
 	d->observers = (struct observers *)arena_get(&d->arena, d->word_op.n, sizeof *d->observers);
 	d->followed = (uint32_t *)arena_get(&d->arena, d->word_op.n, sizeof *d->followed);
+	d->observer_of = (uint32_t *)arena_get(&d->arena, d->warp.n * EVENT_LANES, sizeof *d->observer_of);
 	d->follows = 0;
 	d->observer.n = 0;
 }

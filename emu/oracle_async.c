@@ -489,7 +489,7 @@ static bool left_behind(const struct orc_block *b, enum orc_world w, const struc
 	if (orc_choices.wide_tx && a->reach.block != b->number)
 		return false;
 	return orc_get(b->ended[w].v[ORC_ALL], a->thread) < a->epoch &&
-	       orc_get(b->ended[w].v[ORC_SHARED], a->thread) < a->epoch;
+	       orc_get(b->ended[w].v[ORC_SHARED], a->thread) < a->epoch && orc_get(b->over[w], a->thread) < a->epoch;
 }
 
 void orc_block_end(struct orc_block *b)

@@ -258,6 +258,7 @@ struct orc_block {
 	struct orc_clock *freed;        /* what ended allocations of its tensor memory */
 	struct orc_know ended[ORC_WORLDS];      /* what its threads that ended knew */
 	struct orc_know gone[ORC_WORLDS];       /* that, when the cluster's last phase was over */
+	struct orc_clock *over[ORC_WORLDS];     /* operations that they saw end, by relaxed waits as well */
 };
 
 /* A grid among those that share memory in time: dependent launches. */

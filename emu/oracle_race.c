@@ -632,6 +632,7 @@ static void block_free(struct orc_block *b)
 	for (enum orc_world w = 0; w < ORC_WORLDS; w++) {
 		orc_know_drop(&b->ended[w]);
 		orc_know_drop(&b->gone[w]);
+		orc_drop(b->over[w]);
 		orc_drop(b->direct[w]);
 	}
 	orc_drop(b->freed);

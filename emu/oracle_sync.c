@@ -581,10 +581,10 @@ void orc_ended(struct orc_block *b, struct orc_thread *t)
 
 		bring(&b->ended[w], t, w, true);
 		/* An operation that was seen to end, by a relaxed wait, needs the block's memory
-		 * no more. */
+		 * no more; whoever meets the thread by its exit has not seen that. */
 		for (unsigned i = 0; i < seen->n; i++)
 			if (seen->v[i].head.done)
-				orc_learn(&b->ended[w].v[ORC_ALL], seen->v[i].head.know.v[ORC_ALL]);
+				orc_learn(&b->over[w], seen->v[i].head.know.v[ORC_ALL]);
 	}
 	t->epoch++;
 	if (--b->left)

@@ -125,7 +125,8 @@ bool probe_mbarrier(struct place *p)
 	return p->ok;
 }
 
-/* Behind a wait: from before it are c0, t0. */
+/* Behind a wait: from before it are c0, t0.  Lanes that have come apart may meet here: one record is of those that have looked
+ * at one moment. */
 static void waited(struct place *p, enum event_kind kind)
 {
 	struct emit_record r = place_record(p, kind, 1);
@@ -136,8 +137,8 @@ static void waited(struct place *p, enum event_kind kind)
 	emit(e, "mov.b32 " R "b, " R "t");
 	emit(e, "mov.b32 " R "c, " R "c0");
 	emit(e, "mov.b32 " R "t, " R "t0");
-	p->group = true;
-	place_reserve(p, &r);
+	emit_regroup_by(e, "c0");
+	emit_reserve(e, &r, true);
 	place_value(p, 2, 64);
 	emit_put_word(e, &r, 0);
 	place_put_address(p, &r, 1);

@@ -33,24 +33,30 @@ programs 40 --locks --async
 programs 48 --errors
 programs 48 --errors --events=friendly
 programs 48 --errors --events=hostile
+# A program, or those from a seed on, that was judged wrong once.
+again()
+{
+	"$top_builddir/testsuite/gen/soak" "$@" --no-shrink --save=found >out 2>&1 || fail "soak $*: $(head -n 2 out)"
+}
+
 # Threads that name different counts at one barrier, with the programs before that make up its schedule.
-"$top_builddir/testsuite/gen/soak" --seed=64120 --count=48 --no-shrink --save=found >out 2>&1 ||
-	fail "soak --seed=64120: $(head -n 2 out)"
+again --seed=64120 --count=48
 # An atom of a warp in whose midst the device once parted lanes that its record has together.
-"$top_builddir/testsuite/gen/soak" --seed=10167 --count=1 --no-shrink --save=found >out 2>&1 ||
-	fail "soak --seed=10167: $(head -n 2 out)"
+again --seed=10167 --count=1
 # A thread reads through the read-only path, and writes there later: where orders go round they are compared the other way round.
-"$top_builddir/testsuite/gen/soak" --seed=70003935 --count=1 --no-shrink --save=found >out 2>&1 ||
-	fail "soak --seed=70003935: $(head -n 2 out)"
+again --seed=70003935 --count=1
 # Where orders go round, a write's value is seen before one that comes behind it in its cell.
-"$top_builddir/testsuite/gen/soak" --locks --events=hostile --seed=230001813 --count=1 --no-shrink --save=found >out 2>&1 ||
-	fail "soak --locks --events=hostile --seed=230001813: $(head -n 2 out)"
+again --locks --events=hostile --seed=230001813 --count=1
 # Accesses of blocks that are judged first, of which others stand for those that all of the log names.
-"$top_builddir/testsuite/gen/soak" --events=hostile --seed=230003517 --count=1 --no-shrink --save=found >out 2>&1 ||
-	fail "soak --events=hostile --seed=230003517: $(head -n 2 out)"
+again --events=hostile --seed=230003517 --count=1
+# Copies of which any may have made up a phase that expects the bytes of one.
+again --async --events=hostile --seed=505003964 --count=1
+# To the oracle: who has seen a copy end by a relaxed wait, and exits, has not told a barrier of it.
+again --async --events=hostile --seed=504009516 --count=1
+# Lanes that have come to a wait apart, look at their mbarrier at different moments, and find each other behind it.
+again --rows --seed=9109939177 --count=1
 # Fences of many groups of a warp, more than its log remembers.
-"$top_builddir/testsuite/gen/soak" --async --seed=105823 --count=1 --schedules=24 --no-shrink --save=found >out 2>&1 ||
-	fail "soak --seed=105823: $(head -n 2 out)"
+again --async --seed=105823 --count=1 --schedules=24
 # A log of fences that moves on while others read it; an expect_tx for the next phase where nobody
 # waited for the one before; such a copy when its block ends, and when a later one takes its place;
 # a look at an mbarrier that the program has spoilt; another at whose init a thread still is;
@@ -61,14 +67,12 @@ programs 48 --errors --events=hostile
 for seeds in "26548 --count=3" "18855 --count=6" "240 --count=1" "276 --count=1" "7777 --count=5" \
 	"231985 --count=5" "206677 --count=1" "264984 --count=2" "263225 --count=1" "423608 --count=1" "426268 --count=1" \
 	"923571 --count=1" "250001532 --count=1" "70000942 --count=1"; do
-	"$top_builddir/testsuite/gen/soak" --async --seed=$seeds --no-shrink --save=found >out 2>&1 ||
-		fail "soak --async --seed=$seeds: $(head -n 2 out)"
+	again --async --seed=$seeds
 done
 # A wait that is entered when two phases more are over; warps of a warpgroup that earlier programs
 # left with different groups; lanes that come to a group apart.
 for seeds in "2682 --count=1" "2470 --count=18" "32000300 --count=1"; do
-	"$top_builddir/testsuite/gen/soak" --products --seed=$seeds --no-shrink --save=found >out 2>&1 ||
-		fail "soak --products --seed=$seeds: $(head -n 2 out)"
+	again --products --seed=$seeds
 done
 # Asked to end, it says what it has.
 "$top_builddir/testsuite/gen/soak" --seed=1 --count=100000 --save=found >out 2>&1 &
