@@ -268,6 +268,8 @@ static void expect(struct barrier *b)
 		b->phase[first].expected += b->op[i]->bytes;
 		b->phase[last].expected_late += b->op[i]->bytes;
 	}
+	for (uint32_t i = 0; b->early && i < b->early->n; i++)
+		b->phase[0].expected += expects(b->early->op[i]) ? b->early->op[i]->bytes : 0;
 	for (uint32_t k = 1; k <= b->nphases; k++) {
 		b->phase[k].expected += b->phase[k - 1].expected;
 		b->phase[k].expected_late += b->phase[k - 1].expected_late;

@@ -51,6 +51,8 @@ again --locks --events=hostile --seed=230001813 --count=1
 again --events=hostile --seed=230003517 --count=1
 # Copies of which any may have made up a phase that expects the bytes of one.
 again --async --events=hostile --seed=505003964 --count=1
+# Bytes that are expected while another thread initialises the mbarrier, and that nothing orders with that.
+again --async --seed=600002722 --count=1
 # To the oracle: who has seen a copy end by a relaxed wait, and exits, has not told a barrier of it.
 again --async --events=hostile --seed=504009516 --count=1
 # Lanes that have come to a wait apart, look at their mbarrier at different moments, and find each other behind it.
