@@ -285,6 +285,8 @@ static void compare_with(struct cell *c, uint32_t i, uint32_t k)
 	if (!both || (!a->writes && !b->writes))
 		return;
 	v = judge_and_order(&c->court, a, b, c->base + event_first(both), &o);
+	if (v == FINE && unseen(a, b))
+		count_plain(c->court.d, b);
 	moot = v == OPEN && counts && in_between(c, i, k);
 	if (v == UNKNOWN)
 		c->asks = true;

@@ -393,7 +393,11 @@ struct word_op {
 /* Of writes of one word, by when they began, those of number 32 * at on. */
 struct seen_bits { uint32_t at, mask; };
 struct writing;
-struct known_word { const uint32_t *op; const struct writing *write; };        /* op: in d->word_op */
+struct known_word {
+	const uint32_t *op;             /* in d->word_op */
+	const struct writing *write;
+	bool open, counted;             /* a read may have seen one of the writes, or what was there before them; that is counted */
+};
 
 /* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
 struct mbar_op {
@@ -516,6 +520,8 @@ enum order in_order(const struct court *, const struct access *, const struct ac
 enum order seen_before(const struct court *, const struct access *, const struct access *);
 /* May any read of a thread have seen what this strong write wrote? */
 bool was_read(const struct detect *, const struct access *);
+/* Counts that a read of a strong access's word may have seen a plain write from before it. */
+void count_plain(struct detect *, const struct access *strong);
 /* Is an access that comes before another seen by the async proxy from there on? */
 enum verdict seen_by_async(const struct court *, const struct access *, const struct access *);
 /* They overlap at `at`; the first one is the earlier by its clock. */

@@ -211,6 +211,16 @@ bool was_read(const struct detect *d, const struct access *a)
 	return o && o->seen;
 }
 
+void count_plain(struct detect *d, const struct access *strong)
+{
+	const struct word_op *o = word_of(d, strong);
+	struct known_word *w = o ? &d->word.v[o->word] : NULL;
+
+	d->counter[DETECT_INEXACT_READS] += w && w->open && !w->counted;
+	if (w)
+		w->counted |= w->open;
+}
+
 static enum apart between(const struct detect *d, const struct word_op *a, const struct word_op *b)
 {
 	return apart_of(d, d->warp.v[d->event.v[a->event].warp].block, d->warp.v[d->event.v[b->event].warp].block);

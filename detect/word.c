@@ -512,12 +512,15 @@ static struct word new_word(struct detect *d, struct graph *g, uint32_t *op, uin
 /* What is asked when the word is done. */
 static void keep_seen(struct word *w)
 {
+	bool open = false;
+
 	w->stamps++;
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct word_op *o = op_of(w, i);
 		const struct seen_bits *x = w->d->pred.v + o->pred;
 
 		o->word = w->d->word.n;
+		open |= o->npred && may_see_first(w, o);
 		o->first_seen = o->npred ? w->op[w->write[x->at * EVENT_LANES + event_first(x->mask)].op] : NONE;
 		for (uint32_t k = 0; k < o->nbits; k++, x++) {
 			w->covered[x->at] = (w->covers[x->at] == w->stamps ? w->covered[x->at] : 0) | x->mask;
@@ -526,7 +529,7 @@ static void keep_seen(struct word *w)
 	}
 	for (uint32_t i = 0; i < w->nwrites; i++)
 		op_of(w, w->write[i].op)->seen = w->covers[i / EVENT_LANES] == w->stamps && w->covered[i / EVENT_LANES] >> i % EVENT_LANES & 1;
-	*ADD(&w->d->word) = (struct known_word){w->op, w->write};
+	*ADD(&w->d->word) = (struct known_word){w->op, w->write, open, false};
 }
 
 static void one_word(struct detect *d, struct graph *g, uint32_t *op, uint32_t n, uint32_t *last)

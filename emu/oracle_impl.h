@@ -518,6 +518,9 @@ struct orc_access *orc_access_new(struct orc_block *, struct orc_thread *, const
 				  uint64_t space, uint64_t addr, unsigned size);
 /* Who wrote the bytes of `a` last, if that was one strong write of the same location. */
 struct orc_access *orc_before(struct orc_grid *, const struct orc_access *);
+/* Does a read find what a strong write of other bytes has left in some of its own?  The two race, and where that write is in the
+ * order of the read's word is open (PTX ISA, Coherence Order). */
+bool orc_sees_other(struct orc_grid *, const struct orc_access *);
 /* Compares it with all there is and keeps it; false: it is like one that was kept, and
  * has been freed. */
 bool orc_check(struct orc_grid *, struct orc_thread *, struct orc_access *);

@@ -85,6 +85,17 @@ struct orc_access *orc_before(struct orc_grid *g, const struct orc_access *a)
 	return w;
 }
 
+bool orc_sees_other(struct orc_grid *g, const struct orc_access *a)
+{
+	for (unsigned i = 0; i < a->size; i++) {
+		const struct orc_access *w = cell_at(g, a->space, a->addr + i)->last;
+
+		if (w && w->reach.level && (w->addr != a->addr || w->size != a->size))
+			return true;
+	}
+	return false;
+}
+
 /* ---- judging --------------------------------------------------------------------- */
 
 static bool known(enum orc_world w, const struct orc_access *by, uint64_t thread, uint32_t epoch)

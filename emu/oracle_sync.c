@@ -395,7 +395,8 @@ void orc_strong(struct orc_block *b, struct orc_thread *t, const struct orc_op *
 		a->word = orc_word_at(b->grid, a->space, a->addr, a->size);
 	if (op->read && !op->red)
 		do_read(b->grid, t, op, a, before);
-	orc_meet_at(&a->word->met, t, op->write);
+	if (op->write || !orc_sees_other(b->grid, a))
+		orc_meet_at(&a->word->met, t, op->write);
 	if (op->write)
 		do_write(b, t, op, a, before);
 }

@@ -220,7 +220,8 @@ bool judge_counted(const struct detect *d)
 	return any;
 }
 
-static bool has(const struct judge_log *l, const struct detect *d, const struct detect_finding *f)
+/* Of that kind, at both lines; `stands`: at one of them. */
+static bool has(const struct judge_log *l, const struct detect *d, const struct detect_finding *f, bool stands)
 {
 	const struct detect_finding *g;
 	size_t n = detect_findings(d, &g);
@@ -229,21 +230,33 @@ static bool has(const struct judge_log *l, const struct detect *d, const struct 
 	for (size_t i = 0; i < n; i++) {
 		unsigned x = judge_line(l, &g[i], 0), y = judge_line(l, &g[i], 1);
 
-		if (f->kind == g[i].kind && ((a == x && b == y) || (a == y && b == x)))
+		if (f->kind != g[i].kind)
+			continue;
+		if ((a == x && b == y) || (a == y && b == x) || (stands && (a == x || a == y || b == x || b == y)))
 			return true;
 	}
 	return false;
 }
 
-const struct detect_finding *judge_more(const struct judge_log *l, const struct detect *a, const struct detect *b)
+static const struct detect_finding *more(const struct judge_log *l, const struct detect *a, const struct detect *b, bool stands)
 {
 	const struct detect_finding *f;
 	size_t n = detect_findings(b, &f);
 
 	for (size_t i = 0; i < n; i++)
-		if (!has(l, a, &f[i]))
+		if (!has(l, a, &f[i], stands))
 			return &f[i];
 	return NULL;
+}
+
+const struct detect_finding *judge_more(const struct judge_log *l, const struct detect *a, const struct detect *b)
+{
+	return more(l, a, b, false);
+}
+
+const struct detect_finding *judge_others(const struct judge_log *l, const struct detect *a, const struct detect *b)
+{
+	return more(l, a, b, true);
 }
 
 const struct detect_finding *judge_differs(const struct judge_log *l, const struct detect *a, const struct detect *b)

@@ -65,11 +65,11 @@ static void hold_plant(struct logger *l, const struct gen_prog *p, unsigned firs
 	free(pairs);
 }
 
-static void compare(struct logger *l, const struct judge_log *log, const struct detect *d, struct run_result *r)
+/* `causes`: why a race may be missing. */
+static void compare(struct logger *l, const struct judge_log *log, const struct detect *d, uint32_t causes, struct run_result *r)
 {
 	size_t n;
 	struct emu_oracle_pair *pairs = pairs_of(log, d, &n);
-	uint32_t causes = 0;
 
 	for (unsigned i = 0; i < DETECT_COUNTERS; i++)
 		causes |= (uint32_t)(detect_count(d, (enum detect_counter)i) != 0) << i;
@@ -77,34 +77,57 @@ static void compare(struct logger *l, const struct judge_log *log, const struct 
 	free(pairs);
 }
 
+enum { PART_ALONE = 1 };        /* a cause: not all has been judged */
+
 /* Another verdict about the same run; what it counts is counted for the first one alone. */
-static void compare_again(struct logger *l, const struct judge_log *log, const struct detect *other, struct run_result *r)
+static void compare_again(struct logger *l, const struct judge_log *log, const struct detect *other, uint32_t causes,
+			  struct run_result *r)
 {
 	struct run_result so_far = *r;
 
-	compare(l, log, other, r);
+	compare(l, log, other, causes, r);
 	memcpy(so_far.bad, r->bad, sizeof so_far.bad);
 	memcpy(so_far.text, r->text, sizeof so_far.text);
 	*r = so_far;
 }
 
-/* Another way to judge the same log finds the same.  Orders that are taken too many become more
- * with the log: where they were counted a portion may show a race that all of it hides. */
-static void check_way(struct logger *l, const struct judge_log *log, const struct detect *d, const char *more,
-		      struct run_result *r)
+static void say_differs(const struct judge_log *log, const char *way, const char *wrong, const struct detect_finding *f,
+			struct run_result *r)
 {
-	struct detect *other = judge_new(NULL, more);
-	const char *wrong = judge_log(other, log, !more);
+	if (!bad_of(r))
+		snprintf(r->text, sizeof r->text, "%s differ: %s at lines %u and %u", way, wrong ? wrong : detect_kind_name(f->kind),
+			 f ? judge_line(log, f, 0) : 0, f ? judge_line(log, f, 1) : 0);
+	r->bad[BAD_WAY]++;
+}
+
+/* Another way to judge the same log finds the same, though of accesses that stand for each other it may be another that is
+ * named; that one races, too. */
+static void check_reference(struct logger *l, const struct judge_log *log, const struct detect *d, struct run_result *r)
+{
+	struct detect *other = judge_new(NULL, "detect=reference");
+	const char *wrong = judge_log(other, log, false);
+	const struct detect_finding *f = wrong ? NULL : judge_others(log, d, other);
+
+	f = wrong || f ? f : judge_others(log, other, d);
+	if (wrong || f)
+		say_differs(log, "detect=reference", wrong, f, r);
+	else if (judge_differs(log, d, other))
+		compare_again(l, log, other, 0, r);
+	detect_free(other);
+}
+
+/* Orders that are taken too many become more with the log: where they were counted a portion may show a race that all of it
+ * hides. */
+static void check_portions(struct logger *l, const struct judge_log *log, const struct detect *d, struct run_result *r)
+{
+	struct detect *other = judge_new(NULL, NULL);
+	const char *wrong = judge_log(other, log, true);
 	const struct detect_finding *f = wrong ? NULL : judge_differs(log, d, other);
 
-	if (wrong || (f && (more || !judge_counted(d)))) {
-		if (!bad_of(r))
-			snprintf(r->text, sizeof r->text, "%s differ: %s at lines %u and %u", more ? more : "portions",
-				 wrong ? wrong : detect_kind_name(f->kind), f ? judge_line(log, f, 0) : 0, f ? judge_line(log, f, 1) : 0);
-		r->bad[BAD_WAY]++;
-	} else if (!more && judge_counted(d)) {
-		compare_again(l, log, other, r);
-	}
+	if (wrong || (f && !judge_counted(d)))
+		say_differs(log, "portions", wrong, f, r);
+	else if (judge_counted(d))
+		compare_again(l, log, other, 0, r);
 	detect_free(other);
 }
 
@@ -119,13 +142,13 @@ static void check_cut(struct logger *l, const struct judge_log *log, uint64_t se
 	wrong = judge_log(d, &part, false);
 	if (wrong)
 		give_up(wrong);
-	compare_again(l, log, d, r);
+	compare_again(l, log, d, 0, r);
 	detect_free(d);
 	judge_free(&part);
 }
 
-/* Blocks that are judged first show what all show, whatever was counted; with the others then all is found, though of accesses
- * that stand for each other it may be another that is named. */
+/* Blocks that are judged first show what all show, and with the others then all is found, though of accesses that stand for
+ * each other it may be another that is named. */
 static void check_part(struct logger *l, const struct judge_log *log, const struct detect *d, uint64_t seed, struct run_result *r)
 {
 	for (int rest = 0; rest < 2; rest++) {
@@ -134,14 +157,10 @@ static void check_part(struct logger *l, const struct judge_log *log, const stru
 		const char *wrong = judge_part(other, log, seed, rest, &blocks);
 		const struct detect_finding *f = wrong || !blocks ? NULL : rest ? judge_differs(log, d, other) : judge_more(log, d, other);
 
-		if (rest && f) {
-			compare_again(l, log, other, r);
-		} else if (wrong || f) {
-			if (!bad_of(r))
-				snprintf(r->text, sizeof r->text, "%s differ: %s at lines %u and %u", rest ? "blocks and the rest" : "some blocks",
-					 wrong ? wrong : detect_kind_name(f->kind), f ? judge_line(log, f, 0) : 0, f ? judge_line(log, f, 1) : 0);
-			r->bad[BAD_WAY]++;
-		}
+		if (wrong || (f && !rest && judge_others(log, d, other)))
+			say_differs(log, rest ? "blocks and the rest" : "some blocks", wrong, f, r);
+		else if (f)
+			compare_again(l, log, other, rest ? 0 : PART_ALONE, r);
 		detect_free(other);
 	}
 }
@@ -164,15 +183,15 @@ static void one(struct logger *l, const struct gen_prog *p, unsigned i, unsigned
 	wrong = judge_log(d, &log, false);
 	if (wrong)
 		give_up(wrong);
-	compare(l, &log, d, r);
+	compare(l, &log, d, 0, r);
 	if (p->seed >= GEN_ERRORS)
 		hold_plant(l, p, l->w.first[i], d, &log, r);
 	/* What polls for ever logs the same again and again. */
 	if (p->may & GEN_POLLS)
 		goto done;
-	check_way(l, &log, d, "detect=reference", r);
+	check_reference(l, &log, d, r);
 	if (log.cuts)
-		check_way(l, &log, d, NULL, r);
+		check_portions(l, &log, d, r);
 	check_part(l, &log, d, p->seed + schedule, r);
 	check_cut(l, &log, p->seed + schedule, r);
 done:
