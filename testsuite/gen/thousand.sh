@@ -49,6 +49,15 @@ again --seed=70003935 --count=1
 again --locks --events=hostile --seed=230001813 --count=1
 # Accesses of blocks that are judged first, of which others stand for those that all of the log names.
 again --events=hostile --seed=230003517 --count=1
+# Accesses that stand for each other, of which detect=reference, or blocks that are judged first, name another.
+again --events=hostile --seed=701018447 --count=1
+again --events=hostile --seed=701017384 --count=1
+# A read that may have found what a plain write left there, though a release wrote the same.
+again --events=hostile --seed=700012284 --count=1
+# To the oracle: a read finds what an atom of another size left behind a release.
+again --events=hostile --seed=701014496 --count=1
+# A fence.sc of the cluster, and one of the device in the same block, whose order another block makes.
+again --locks --seed=13591903979 --count=1
 # Copies of which any may have made up a phase that expects the bytes of one.
 again --async --events=hostile --seed=505003964 --count=1
 # Bytes that are expected while another thread initialises the mbarrier, and that nothing orders with that.
