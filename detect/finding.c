@@ -164,15 +164,14 @@ static void name(const struct detect *d, struct detect_finding *f, uint32_t race
 	}
 }
 
-/* What a fence.sc has published goes no further than its scope (graph.c), though others may lead it out of there and back to
- * a fence.sc that it comes before: so two that are within such a scope may be in order (memory-model.md 1.2, 5). */
+/* What a fence.sc of less than the device has published goes no further than its scope (graph.c).  Threads outside of that may
+ * order it before another fence.sc inside all the same: two accesses within such a scope may be in order (memory-model.md 1.2, 5). */
 static bool may_be_led_back(const struct detect *d, const struct race *r)
 {
-	bool narrow = false;
-
 	for (unsigned scope = r->apart; scope < A_DEVICE; scope++)
-		narrow |= d->graph.fences >> scope & 1;
-	return narrow;
+		if (d->graph.fences >> scope & 1)
+			return true;
+	return false;
 }
 
 static void tell_race(struct detect *d, uint32_t i, uint8_t *const *enough)

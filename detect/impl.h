@@ -396,7 +396,8 @@ struct writing;
 struct known_word {
 	const uint32_t *op;             /* in d->word_op */
 	const struct writing *write;
-	bool open, counted;             /* a read may have seen one of the writes, or what was there before them; that is counted */
+	bool open;                      /* a read may have seen one of the writes, or what was there before them; */
+	bool counted;                   /* that is counted */
 };
 
 /* mbarrier.c: an operation on an mbarrier, or one that an mbarrier counts. */
@@ -520,7 +521,7 @@ enum order in_order(const struct court *, const struct access *, const struct ac
 enum order seen_before(const struct court *, const struct access *, const struct access *);
 /* May any read of a thread have seen what this strong write wrote? */
 bool was_read(const struct detect *, const struct access *);
-/* Counts that a read of a strong access's word may have seen a plain write from before it. */
+/* Counts, once a word, that a read of the word of a strong access may have seen a plain write that comes before that. */
 void count_plain(struct detect *, const struct access *strong);
 /* Is an access that comes before another seen by the async proxy from there on? */
 enum verdict seen_by_async(const struct court *, const struct access *, const struct access *);

@@ -216,9 +216,10 @@ void count_plain(struct detect *d, const struct access *strong)
 	const struct word_op *o = word_of(d, strong);
 	struct known_word *w = o ? &d->word.v[o->word] : NULL;
 
-	d->counter[DETECT_INEXACT_READS] += w && w->open && !w->counted;
-	if (w)
-		w->counted |= w->open;
+	if (!w || !w->open || w->counted)
+		return;
+	w->counted = true;
+	d->counter[DETECT_INEXACT_READS]++;
 }
 
 static enum apart between(const struct detect *d, const struct word_op *a, const struct word_op *b)

@@ -220,8 +220,8 @@ bool judge_counted(const struct detect *d)
 	return any;
 }
 
-/* Of that kind, at both lines; `stands`: at one of them. */
-static bool has(const struct judge_log *l, const struct detect *d, const struct detect_finding *f, bool stands)
+/* Of that kind, at both lines; `one`: at one of them is enough. */
+static bool has(const struct judge_log *l, const struct detect *d, const struct detect_finding *f, bool one)
 {
 	const struct detect_finding *g;
 	size_t n = detect_findings(d, &g);
@@ -232,19 +232,19 @@ static bool has(const struct judge_log *l, const struct detect *d, const struct 
 
 		if (f->kind != g[i].kind)
 			continue;
-		if ((a == x && b == y) || (a == y && b == x) || (stands && (a == x || a == y || b == x || b == y)))
+		if ((a == x && b == y) || (a == y && b == x) || (one && (a == x || a == y || b == x || b == y)))
 			return true;
 	}
 	return false;
 }
 
-static const struct detect_finding *more(const struct judge_log *l, const struct detect *a, const struct detect *b, bool stands)
+static const struct detect_finding *more(const struct judge_log *l, const struct detect *a, const struct detect *b, bool one)
 {
 	const struct detect_finding *f;
 	size_t n = detect_findings(b, &f);
 
 	for (size_t i = 0; i < n; i++)
-		if (!has(l, a, &f[i], stands))
+		if (!has(l, a, &f[i], one))
 			return &f[i];
 	return NULL;
 }
@@ -254,7 +254,7 @@ const struct detect_finding *judge_more(const struct judge_log *l, const struct 
 	return more(l, a, b, false);
 }
 
-const struct detect_finding *judge_others(const struct judge_log *l, const struct detect *a, const struct detect *b)
+const struct detect_finding *judge_unlike(const struct judge_log *l, const struct detect *a, const struct detect *b)
 {
 	return more(l, a, b, true);
 }

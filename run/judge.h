@@ -54,8 +54,8 @@ unsigned judge_line(const struct judge_log *, const struct detect_finding *, uns
 bool judge_counted(const struct detect *);
 /* What the second one has found and the first one has not, by kinds and lines; NULL: nothing. */
 const struct detect_finding *judge_more(const struct judge_log *, const struct detect *, const struct detect *);
-/* Likewise, if nothing of that kind at either of its lines may stand for it. */
-const struct detect_finding *judge_others(const struct judge_log *, const struct detect *, const struct detect *);
+/* The same, but for what the first one has of that kind at one of the two lines. */
+const struct detect_finding *judge_unlike(const struct judge_log *, const struct detect *, const struct detect *);
 /* What one has found and the other has not. */
 const struct detect_finding *judge_differs(const struct judge_log *, const struct detect *, const struct detect *);
 

@@ -11,6 +11,7 @@ race_tests = \
 	testsuite/race/barrier_count_red_48.ptx \
 	testsuite/race/barrier_counts_arrive.ptx \
 	testsuite/race/barrier_counts_three_roles.ptx \
+	testsuite/race/fence_cta_led_back.ptx \
 	testsuite/race/barrier_counts_register.ptx \
 	testsuite/race/barrier_arrives_twice.ptx \
 	testsuite/race/barrier_half_guarded.ptx \
@@ -675,6 +676,7 @@ norace_tests = \
 	testsuite/norace/barrier_cluster_round_unwaited.ptx \
 	testsuite/norace/barrier_count_red_48.ptx \
 	testsuite/norace/barrier_counts_arrive.ptx \
+	testsuite/norace/fence_sc_led_back.ptx \
 	testsuite/norace/barrier_counts_register.ptx \
 	testsuite/norace/barrier_half_guarded.ptx \
 	testsuite/norace/barrier_made_up_by_exit.ptx \

@@ -77,8 +77,6 @@ static void compare(struct logger *l, const struct judge_log *log, const struct 
 	free(pairs);
 }
 
-enum { PART_ALONE = 1 };        /* a cause: not all has been judged */
-
 /* Another verdict about the same run; what it counts is counted for the first one alone. */
 static void compare_again(struct logger *l, const struct judge_log *log, const struct detect *other, uint32_t causes,
 			  struct run_result *r)
@@ -106,9 +104,9 @@ static void check_reference(struct logger *l, const struct judge_log *log, const
 {
 	struct detect *other = judge_new(NULL, "detect=reference");
 	const char *wrong = judge_log(other, log, false);
-	const struct detect_finding *f = wrong ? NULL : judge_others(log, d, other);
+	const struct detect_finding *f = wrong ? NULL : judge_unlike(log, d, other);
 
-	f = wrong || f ? f : judge_others(log, other, d);
+	f = wrong || f ? f : judge_unlike(log, other, d);
 	if (wrong || f)
 		say_differs(log, "detect=reference", wrong, f, r);
 	else if (judge_differs(log, d, other))
@@ -148,7 +146,7 @@ static void check_cut(struct logger *l, const struct judge_log *log, uint64_t se
 }
 
 /* Blocks that are judged first show what all show, and with the others then all is found, though of accesses that stand for
- * each other it may be another that is named. */
+ * each other it may be another that is named.  Without the others races are missing, as where logs are lost. */
 static void check_part(struct logger *l, const struct judge_log *log, const struct detect *d, uint64_t seed, struct run_result *r)
 {
 	for (int rest = 0; rest < 2; rest++) {
@@ -157,10 +155,10 @@ static void check_part(struct logger *l, const struct judge_log *log, const stru
 		const char *wrong = judge_part(other, log, seed, rest, &blocks);
 		const struct detect_finding *f = wrong || !blocks ? NULL : rest ? judge_differs(log, d, other) : judge_more(log, d, other);
 
-		if (wrong || (f && !rest && judge_others(log, d, other)))
+		if (wrong || (f && !rest && judge_unlike(log, d, other)))
 			say_differs(log, rest ? "blocks and the rest" : "some blocks", wrong, f, r);
 		else if (f)
-			compare_again(l, log, other, rest ? 0 : PART_ALONE, r);
+			compare_again(l, log, other, rest ? 0 : 1u << CAUSE_LOST, r);
 		detect_free(other);
 	}
 }

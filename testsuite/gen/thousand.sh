@@ -56,7 +56,8 @@ again --events=hostile --seed=701017384 --count=1
 again --events=hostile --seed=700012284 --count=1
 # To the oracle: a read finds what an atom of another size left behind a release.
 again --events=hostile --seed=701014496 --count=1
-# A fence.sc of the cluster, and one of the device in the same block, whose order another block makes.
+# A fence.sc of the cluster, and one of the device in the same block, whose order another block makes
+# (norace/fence_sc_led_back).
 again --locks --seed=13591903979 --count=1
 # Copies of which any may have made up a phase that expects the bytes of one.
 again --async --events=hostile --seed=505003964 --count=1
